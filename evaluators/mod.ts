@@ -1,6 +1,7 @@
 /** The evaluators role: scores logged requests. */
 
 import { describeError } from '#core/contracts/errors.ts';
+import { createCatalog } from '#core/models/mod.ts';
 import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { healthApp, serve } from '#platform/http-server/mod.ts';
@@ -10,7 +11,15 @@ import { checkSchema, connectPostgres, createListener, type Sql } from '#platfor
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
-import { createSecretBox, readInternalSecret } from '#platform/secrets/mod.ts';
+import { createProxyChoice } from '#platform/proxy/mod.ts';
+import {
+  createSecretBox,
+  INTERNAL_HEADER,
+  readInternalSecret,
+  signExperimentCall,
+} from '#platform/secrets/mod.ts';
+import { startExperiments } from './experiments/mod.ts';
+import { createGatewayClient } from './gateway-client.ts';
 import { startSandbox } from './python/mod.ts';
 import { createScorer, startWorker } from './worker/mod.ts';
 
@@ -19,8 +28,10 @@ const STATEMENT_TIMEOUT_MS = 15_000;
 /** Only the operator calls this role, for health and metrics. */
 const LOOPBACK = '127.0.0.1';
 /** Time beyond the gateway's own timeout for a provider, so that its response, which names the record, comes first. */
-const JUDGE_GRACE_MS = 5_000;
-const JUDGE_CONNECT_MS = 5_000;
+const GRACE_MS = 5_000;
+const CONNECT_MS = 5_000;
+/** The largest answer that is read of an experiment's call. A larger one is in the log as well, and counts. */
+const MAX_ANSWER_BYTES = 4 * 1024 * 1024;
 /** Python evaluations claimed for each slot: the next is at hand when one ends, and several may be one batch. */
 const PYTHON_HELD_PER_SLOT = 8;
 /** Time to give back claimed evaluations and to end the pool. */
@@ -48,19 +59,20 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     log,
     clock,
   });
+  const timeouts = {
+    connectMs: CONNECT_MS,
+    firstByteMs: config.providerTimeouts.firstByteMs + GRACE_MS,
+    totalMs: config.providerTimeouts.firstByteMs + 2 * GRACE_MS,
+  };
+  const gateway = { gatewayUrl: config.gateway.url, gatewayCertFile: config.gateway.certFile };
   const scorer = createScorer({
     thread: {
-      gatewayUrl: config.gateway.url,
-      gatewayCertFile: config.gateway.certFile,
+      ...gateway,
       internalSecret,
       outboundAllow: config.outboundAllow,
       proxies: config.proxies,
       models: config.models,
-      judgeTimeouts: {
-        connectMs: JUDGE_CONNECT_MS,
-        firstByteMs: config.providerTimeouts.firstByteMs + JUDGE_GRACE_MS,
-        totalMs: config.providerTimeouts.firstByteMs + 2 * JUDGE_GRACE_MS,
-      },
+      judgeTimeouts: timeouts,
     },
     sandbox,
     concurrency: remoteConcurrency,
@@ -72,9 +84,29 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     'state',
   ]);
   const announceChanges = createChangeAnnouncer(sql);
+  const listener = createListener({ sql, log });
+  const client = createGatewayClient({
+    ...gateway,
+    timeouts,
+    clock,
+    proxyFor: createProxyChoice(config.proxies),
+    maxAnswerBytes: MAX_ANSWER_BYTES,
+  });
+  const experiments = startExperiments({
+    sql,
+    listener,
+    log,
+    clock,
+    catalog: createCatalog(config.models),
+    client,
+    internalHeaders: (organizationId, experimentId) => ({
+      [INTERNAL_HEADER]: signExperimentCall(internalSecret, { organizationId, experimentId }, clock.now()),
+    }),
+    capacity: remoteConcurrency,
+  });
   const worker = startWorker({
     sql,
-    listener: createListener({ sql, log }),
+    listener,
     log,
     clock,
     scorer,
@@ -91,6 +123,11 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     },
   });
   metrics.readOnDemand('evaluations_held', 'Evaluations that this process has claimed', worker.held);
+  metrics.readOnDemand(
+    'experiment_runs_held',
+    'Runs of experiments that this process has claimed',
+    experiments.held,
+  );
   metrics
     .gauge('sandbox_tier', 'The tier of the Python sandbox, as its label; none: Python is not run', ['tier'])
     .set({ tier: sandbox.tier }, 1);
@@ -125,10 +162,14 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
         // 1. Claims nothing new; evaluations under way come to their outcome or are given back.
         {
           what: 'Finishing evaluations',
-          run: () => worker.stop(Math.max(0, config.shutdownMs - STOP_MARGIN_MS)),
+          run: async () => {
+            const deadlineMs = Math.max(0, config.shutdownMs - STOP_MARGIN_MS);
+            await Promise.all([worker.stop(deadlineMs), experiments.stop(deadlineMs)]);
+          },
         },
         // 2. Then ends everything that evaluations needed.
         { what: 'Ending the pool', run: () => scorer.close() },
+        { what: 'Closing connections to the gateway', run: () => client.close() },
         { what: 'Ending the sandbox', run: () => sandbox.stop() },
         { what: 'Closing the server', run: () => server.close(config.shutdownMs) },
         { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },

@@ -8,6 +8,7 @@ import { buildRecord } from './build-record.ts';
 import { findDeadLetter, storableReason } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
+import { countExperiments } from './experiments.ts';
 import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
 import { countSessions } from './sessions.ts';
 import { ensurePartitions, insertRecords } from './statements.ts';
@@ -79,6 +80,7 @@ async function retryWith(
       const online = await findOnlineEvaluators(tx, present.records);
       // Ingest reports evaluators with a bad filter for every batch; a retry need not.
       if (online.length > 0) await scheduleEvaluations(tx, present.records, online, true, () => {});
+      await countExperiments(tx, present.records);
       await countSessions(tx, added);
       await tx`
         select assay.audit_dead_letter('retry', ${id}, ${letter.organizationId}::uuid, ${letter.requestId}),

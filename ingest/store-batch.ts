@@ -13,6 +13,7 @@ import { type BuiltRecord, buildRecord, type StorableRecord } from './build-reco
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
+import { countExperiments } from './experiments.ts';
 import { countJudgeCalls } from './judge-calls.ts';
 import { isExpired } from './retention.ts';
 import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
@@ -187,6 +188,7 @@ export class BatchStore {
       findOnlineEvaluators(tx, records),
     ]);
     await countJudgeCalls(tx, records);
+    await countExperiments(tx, records);
     const isAnyKnown = added.length < records.length;
     if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
     // Last, so that others wait for these sessions as briefly as possible.

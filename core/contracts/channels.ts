@@ -10,6 +10,8 @@ export const BROWSER_SESSIONS_CHANNEL = 'assay_browser_sessions';
 export const EVALUATIONS_CHANNEL = 'assay_evaluations';
 /** A run was made or resumed, or its evaluator was. */
 export const RUNS_CHANNEL = 'assay_runs';
+/** An experiment has runs that are due. */
+export const EXPERIMENTS_CHANNEL = 'assay_experiments';
 /** A trial waits for a worker; the payload is its id. */
 export const TRIALS_CHANNEL = 'assay_trials';
 /** A trial has its result; the payload is its id. */

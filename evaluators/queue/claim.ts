@@ -81,7 +81,6 @@ async function openWork(sql: Sql, lane: Lane): Promise<{ organizationId: string;
  * Distributes `limit` evaluations round-robin, until none is left or every organization has what it may hold. The
  * organizations with the most room come first; ties are in an order that differs from claim to claim.
  * @param random returns a number in [0, 1)
- * @internal Exported so that tests check the shares without a database.
  */
 export function fairShares(
   organizations: readonly string[],
@@ -136,7 +135,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
            e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
-           coalesce(runs.state = 'budget', false) as "isRunOverBudget",
+           coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
              'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null, 'resumes', v.resumes,
@@ -152,6 +151,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
       join assay.evaluators v on v.evaluator_id = e.evaluator_id
       join assay.evaluator_versions w on w.evaluator_id = e.evaluator_id and w.version = e.version
       left join assay.evaluation_runs runs on runs.run_id = e.run_id
+      left join assay.experiments x on x.experiment_id = e.run_id
       join assay.organizations o on o.organization_id = e.organization_id
       cross join lateral (
         select coalesce(sum(cost_nano) filter (where s.evaluator_id = e.evaluator_id), 0) as by_evaluator,

@@ -25,11 +25,11 @@ export type Job = {
   requestId: string;
   createdAt: Date;
   probe: Probe | null;
-  /** Null if it was scheduled when its request came in. */
+  /** The run or the experiment that it is made for; null if it was scheduled when its request came in. */
   runId: string | null;
   /** Its Python keeps no state, by the author of its run: it may share a process with other evaluations of the run. */
   isBatch: boolean;
-  /** Its run has spent what it may cost. */
+  /** Its run or experiment has spent what it may cost. */
   isRunOverBudget: boolean;
   lane: Lane;
   evaluator: {

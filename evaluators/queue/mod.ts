@@ -2,6 +2,7 @@
 export {
   type Claimed,
   claim,
+  fairShares,
   LEASE_MS,
   type Lease,
   MAX_BODY_BYTES,

@@ -102,6 +102,9 @@ async function write(
              state = case when spent_nano + ${costNano}::int8 >= max_cost_nano and state <> 'cancelled' then 'budget' else state end
         from own
        where r.run_id = ${job.runId}::uuid and r.max_cost_nano is not null and not is_counted and ${costNano > 0}
+    ), charged_experiment as (
+      update assay.experiments x set judge_spent_nano = x.judge_spent_nano + ${costNano}::int8
+        from own where x.experiment_id = ${job.runId}::uuid and not is_counted and ${costNano > 0}
     ), spent as (
       -- Only the sum over an attempt's calls is known: it is split evenly until their records give the cost of each.
       insert into assay.judge_calls (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)

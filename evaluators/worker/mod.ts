@@ -15,6 +15,7 @@ import { scheduleRuns } from './runs.ts';
 import type { Scorer } from './scorer.ts';
 import { serveTrials } from './trials.ts';
 
+export { type Claimed, Lane, type Room } from './lane.ts';
 export { createScorer } from './scorer.ts';
 
 type WorkerOptions = {

@@ -15,6 +15,7 @@ import type { AuditService } from '../../../../api/audit/mod.ts';
 import type { DeadLetterService } from '../../../../api/dead-letters/mod.ts';
 import type { ErasureService } from '../../../../api/erasure/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
+import type { ExperimentService } from '../../../../api/experiments/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
 import type { LoginService } from '../../../../api/login/mod.ts';
 import type { MetricsService } from '../../../../api/metrics/mod.ts';
@@ -78,6 +79,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     system: {} as SystemService,
     erasure: {} as ErasureService,
     evaluators,
+    experiments: {} as ExperimentService,
     limits,
     login: {} as LoginService,
     metrics: {} as MetricsService,

@@ -1,0 +1,9 @@
+import type { Sql } from '#platform/postgres/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
+
+/** The parts that the work on experiments needs. */
+export type Context = {
+  /** A pool under the role `assay_api`. */
+  sql: Sql;
+  clock: Clock;
+};

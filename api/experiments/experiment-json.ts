@@ -1,0 +1,103 @@
+/** Experiments and their runs as rows, and as the API shows them. */
+import type {
+  ExperimentJson,
+  ExperimentRunJson,
+  ExperimentRunState,
+  ExperimentState,
+} from '#core/contracts/experiment.ts';
+import { nanoToUsd, usdOrNull } from '#core/contracts/money.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+
+export type ExperimentRow = {
+  experiment_id: string;
+  name: string;
+  dataset_id: string;
+  dataset_version: number;
+  split: string | null;
+  target: unknown;
+  evaluators: { id: string; version: number }[];
+  repetitions: number;
+  seed: string;
+  concurrency: number;
+  cache: 'on' | 'off';
+  max_cost_nano: string | null;
+  spent_nano: string;
+  judge_spent_nano: string;
+  state: ExperimentState;
+  paused_reason: string | null;
+  git: unknown;
+  created_at: Date;
+  updated_at: Date;
+  finished_at: Date | null;
+  runs: number;
+  pending: number;
+  running: number;
+  completed: number;
+  failed: number;
+  skipped: number;
+  ungraded: number;
+};
+
+/** Returns the statement part that counts the runs of an experiment `x`, and the evaluations that are made for it. */
+export function counts(tx: TransactionSql) {
+  return tx`
+    cross join lateral (
+      select count(*)::int4 as runs,
+             count(*) filter (where r.state = 'pending')::int4 as pending,
+             count(*) filter (where r.state = 'running')::int4 as running,
+             count(*) filter (where r.state = 'completed')::int4 as completed,
+             count(*) filter (where r.state = 'error')::int4 as failed,
+             count(*) filter (where r.state = 'skipped')::int4 as skipped
+        from assay.experiment_runs r where r.experiment_id = x.experiment_id) n
+    cross join lateral (
+      select count(*)::int4 as ungraded from assay.evaluations e
+       where e.run_id = x.experiment_id and e.state in ('pending', 'running', 'paused')) g`;
+}
+
+export function experimentJson(row: ExperimentRow): ExperimentJson {
+  return {
+    id: row.experiment_id,
+    name: row.name,
+    dataset_id: row.dataset_id,
+    dataset_version: row.dataset_version,
+    split: row.split,
+    target: row.target,
+    evaluators: row.evaluators,
+    repetitions: row.repetitions,
+    seed: Number(row.seed),
+    concurrency: row.concurrency,
+    cache: row.cache === 'on',
+    max_cost_usd: usdOrNull(row.max_cost_nano),
+    cost_usd: nanoToUsd(row.spent_nano),
+    judge_cost_usd: nanoToUsd(row.judge_spent_nano),
+    state: row.state,
+    paused_reason: row.paused_reason,
+    git: row.git,
+    runs: row.runs,
+    pending: row.pending,
+    running: row.running,
+    completed: row.completed,
+    failed: row.failed,
+    skipped: row.skipped,
+    ungraded: row.ungraded,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
+}
+
+export type RunRow = {
+  item_id: string;
+  repetition: number;
+  position: number;
+  state: ExperimentRunState;
+  request_id: string | null;
+  attempts: number;
+  error_code: string | null;
+  error_message: string | null;
+  finished_at: Date | null;
+};
+
+export function runJson({ finished_at, ...row }: RunRow): ExperimentRunJson {
+  return { ...row, finished_at: finished_at?.toISOString() ?? null };
+}

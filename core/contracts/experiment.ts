@@ -1,0 +1,219 @@
+/** Experiments: what the management API takes and shows, and what the evaluators read of one. */
+import { type Static, Type } from '@sinclair/typebox';
+import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
+
+/** Runs of one experiment: items times repetitions. */
+export const MAX_RUNS = 100_000;
+/** Experiments of one organization that run at the same time: they share the places of the evaluators. */
+export const MAX_RUNNING_EXPERIMENTS = 20;
+const MAX_REPETITIONS = 20;
+const MAX_CONCURRENCY = 64;
+const DEFAULT_CONCURRENCY = 8;
+const MAX_EVALUATORS = 20;
+
+export const EXPERIMENT_STATES = ['running', 'paused', 'cancelled', 'budget', 'completed'] as const;
+export type ExperimentState = (typeof EXPERIMENT_STATES)[number];
+
+export const RUN_STATES = ['pending', 'running', 'completed', 'error', 'skipped'] as const;
+export type ExperimentRunState = (typeof RUN_STATES)[number];
+
+/** An id in a body. The API answers a text that cannot be an id as an unknown one. */
+const Id = Type.String({ minLength: 1, maxLength: 200 });
+const Model = Type.String({
+  minLength: 1,
+  maxLength: 1_000,
+  description: 'As in a call: an id, provider/model, or a list with commas',
+});
+
+const ModelTarget = Type.Object(
+  {
+    kind: Type.Literal('model'),
+    model: Model,
+    parameters: Type.Optional(
+      Type.Object({}, { description: 'Members that replace those of the item, such as temperature' }),
+    ),
+  },
+  { ...closed, description: "The item's request with another model" },
+);
+const PromptTarget = Type.Object(
+  {
+    kind: Type.Literal('prompt'),
+    promptId: Id,
+    versionId: Type.Optional(Id),
+    environment: Type.Optional(Type.String({ minLength: 1, maxLength: 100 })),
+    model: Type.Optional(Model),
+  },
+  { ...closed, description: 'A stored prompt, filled with the inputs of the item' },
+);
+const ReplayTarget = Type.Object(
+  {
+    kind: Type.Literal('replay'),
+    overrides: Type.Optional(
+      Type.Object({}, { description: 'Members that replace those of the item; null removes one' }),
+    ),
+  },
+  { ...closed, description: "The item's request as it is, save for the overrides" },
+);
+const RecordedTarget = Type.Object(
+  { kind: Type.Literal('recorded') },
+  {
+    ...closed,
+    description:
+      'The answers that are in the log, of items made from requests: nothing is called, and nothing costs',
+  },
+);
+const ExternalTarget = Type.Object(
+  { kind: Type.Literal('external') },
+  { ...closed, description: 'A job of yours posts the answers' },
+);
+
+export const Target = Type.Union([ModelTarget, PromptTarget, ReplayTarget, RecordedTarget, ExternalTarget]);
+export type Target = Static<typeof Target>;
+
+export const ExperimentBody = Type.Object(
+  {
+    name: Type.String({
+      minLength: 1,
+      maxLength: 200,
+      pattern: '\\S',
+      rule: 'must hold a character that is not a space',
+    }),
+    datasetId: Id,
+    datasetVersion: Type.Optional(
+      Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'Default: the newest' }),
+    ),
+    split: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Default: all items' })),
+    target: Target,
+    evaluatorIds: Type.Optional(
+      Type.Array(Id, {
+        maxItems: MAX_EVALUATORS,
+        description: 'Evaluators that grade each answer, in the versions of now',
+      }),
+    ),
+    repetitions: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_REPETITIONS, default: 1 })),
+    seed: Type.Optional(
+      Type.Integer({
+        minimum: 0,
+        maximum: Number.MAX_SAFE_INTEGER,
+        default: 0,
+        description: 'Of the order of the items: two experiments with the same have the same order',
+      }),
+    ),
+    concurrency: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_CONCURRENCY,
+        default: DEFAULT_CONCURRENCY,
+        description: 'Calls at a time',
+      }),
+    ),
+    cache: Type.Optional(
+      Type.Boolean({ default: false, description: "Whether answers may come from the gateway's cache" }),
+    ),
+    maxCost: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1e6,
+        description: 'US dollars, of answers and judges together',
+      }),
+    ),
+    git: Type.Optional(
+      Type.Object(
+        {
+          sha: Type.Optional(Type.String({ maxLength: 100 })),
+          branch: Type.Optional(Type.String({ maxLength: 500 })),
+          url: Type.Optional(Type.String({ maxLength: 2_000 })),
+        },
+        closed,
+      ),
+    ),
+  },
+  closed,
+);
+export type ExperimentBody = Static<typeof ExperimentBody>;
+
+export const ExperimentQueryBody = Type.Object(
+  {
+    datasetId: Type.Optional(Id),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
+    after: Type.Optional(Type.String({ maxLength: 200, description: 'The `next` of the page before' })),
+  },
+  closed,
+);
+export type ExperimentQueryBody = Static<typeof ExperimentQueryBody>;
+
+export const ExperimentRunsBody = Type.Object(
+  {
+    state: Type.Optional(OneOf(RUN_STATES)),
+    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 200, default: 50 })),
+    after: Type.Optional(
+      Type.Integer({ minimum: 0, maximum: MAX_RUNS, description: 'The `next` of the page before' }),
+    ),
+  },
+  closed,
+);
+export type ExperimentRunsBody = Static<typeof ExperimentRunsBody>;
+
+export const ExperimentJson = Type.Object(
+  {
+    id: Type.String(),
+    name: Type.String(),
+    dataset_id: Type.String(),
+    dataset_version: Type.Integer(),
+    split: Nullable(Type.String()),
+    target: Type.Unknown({ description: 'As it was given' }),
+    evaluators: Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() }, closed)),
+    repetitions: Type.Integer(),
+    seed: Type.Integer(),
+    concurrency: Type.Integer(),
+    cache: Type.Boolean(),
+    max_cost_usd: Nullable(Type.Number(), 'null: no limit'),
+    cost_usd: Type.Number({ description: 'Of the answers, by their records' }),
+    judge_cost_usd: Type.Number({ description: 'Of the judges, as they report it' }),
+    state: OneOf(EXPERIMENT_STATES),
+    paused_reason: Nullable(Type.String(), 'Why it paused by itself; null: it did not'),
+    git: Nullable(Type.Unknown()),
+    runs: Type.Integer({
+      description: 'Answers that it needs; the next five say how many are in which state',
+    }),
+    pending: Type.Integer(),
+    running: Type.Integer(),
+    completed: Type.Integer(),
+    failed: Type.Integer(),
+    skipped: Type.Integer(),
+    ungraded: Type.Integer({ description: 'Evaluations of its answers that are not done yet' }),
+    created_at: Timestamp,
+    updated_at: Timestamp,
+    finished_at: Nullable(Timestamp, 'null: some answers are still to come'),
+  },
+  { ...closed, $id: 'Experiment' },
+);
+export type ExperimentJson = Static<typeof ExperimentJson>;
+
+export const ExperimentListJson = Type.Object(
+  { experiments: Type.Array(ExperimentJson), next: Nullable(Type.String(), 'null at the end') },
+  closed,
+);
+export type ExperimentListJson = Static<typeof ExperimentListJson>;
+
+export const ExperimentRunJson = Type.Object(
+  {
+    item_id: Type.String(),
+    repetition: Type.Integer(),
+    position: Type.Integer({ description: 'In the order of the seed' }),
+    state: OneOf(RUN_STATES),
+    request_id: Nullable(Type.String(), 'The record of the answer'),
+    attempts: Type.Integer(),
+    error_code: Nullable(Type.String()),
+    error_message: Nullable(Type.String()),
+    finished_at: Nullable(Timestamp),
+  },
+  { ...closed, $id: 'ExperimentRun' },
+);
+export type ExperimentRunJson = Static<typeof ExperimentRunJson>;
+
+export const ExperimentRunsJson = Type.Object(
+  { runs: Type.Array(ExperimentRunJson), next: Nullable(Type.Integer(), 'null at the end') },
+  closed,
+);
+export type ExperimentRunsJson = Static<typeof ExperimentRunsJson>;

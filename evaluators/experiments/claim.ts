@@ -1,0 +1,226 @@
+/**
+ * Claims runs of experiments, as evaluations are claimed: by leases. A run whose process died has perhaps been answered: the
+ * claim names its request before the call, so the next claim finds the record and takes its answer instead of calling again.
+ *
+ * An experiment's row stays locked while its runs are claimed, so that its concurrency and its budget hold whichever
+ * processes claim at once.
+ */
+import type { CalledTarget, ItemContent } from '#core/experiments/mod.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+import { newRequestId } from '#platform/process/ids.ts';
+import { fairShares, LEASE_MS } from '../queue/mod.ts';
+import type { Claimed, Room } from '../worker/mod.ts';
+import type { ExperimentJob, RunKey } from './job.ts';
+
+export type ClaimOptions = {
+  /** Returns an upper estimate of what a call costs in nano-dollars; null: its price is not known. */
+  estimate(target: CalledTarget, item: ItemContent): number | null;
+};
+
+/** How long a call that was begun counts as spent while its record is not stored: longer than a call may take. */
+const RESERVED_FOR = '15 minutes';
+
+type Due = RunKey & { claim: number; attempt: number; callId: string | null };
+
+type Experiment = {
+  experimentId: string;
+  organizationId: string;
+  target: CalledTarget;
+  usesCache: boolean;
+  room: number;
+  /** What may be spent yet, in nano-dollars; null: no limit. */
+  leftNano: number | null;
+  /** Calls whose cost is not known yet. */
+  open: number;
+};
+
+/** Claims due runs, in the order of their experiments' seeds. */
+export async function claimRuns(
+  sql: Sql,
+  room: Room,
+  options: ClaimOptions,
+): Promise<Claimed<ExperimentJob>> {
+  const open = await openWork(sql);
+  const dueInMs = open.length === 0 ? null : Math.min(...open.map((one) => one.dueInMs));
+  const organizations = open.filter((one) => one.dueInMs === 0).map(({ organizationId }) => organizationId);
+  const shares = fairShares(organizations, room);
+  const jobs: ExperimentJob[] = [];
+  for (const [organizationId, share] of shares)
+    jobs.push(...(await claimOf(sql, organizationId, share, options)));
+  return { jobs, dueInMs };
+}
+
+/** Returns the organizations with open runs, with the time until their next is due. */
+async function openWork(sql: Sql): Promise<{ organizationId: string; dueInMs: number }[]> {
+  return await sql<{ organizationId: string; dueInMs: number }[]>`
+    select x.organization_id as "organizationId",
+           min(greatest(0, extract(epoch from next.due_at - now()) * 1000))::float8 as "dueInMs"
+      from assay.experiments x
+     cross join lateral (
+       select coalesce(
+         (select r.due_at from assay.experiment_runs r
+           where r.experiment_id = x.experiment_id and r.state in ('pending', 'running') and r.due_at <= now()
+           order by r.position limit 1),
+         (select min(r.due_at) from assay.experiment_runs r
+           where r.experiment_id = x.experiment_id and r.state in ('pending', 'running'))) as due_at) next
+     where x.state = 'running' and next.due_at is not null and x.target ->> 'kind' <> 'external'
+     group by x.organization_id`;
+}
+
+async function claimOf(
+  sql: Sql,
+  organizationId: string,
+  share: number,
+  options: ClaimOptions,
+): Promise<ExperimentJob[]> {
+  const running = await sql<{ id: string }[]>`
+    select experiment_id as id from assay.experiments
+     where organization_id = ${organizationId} and state = 'running' and target ->> 'kind' <> 'external'
+     order by created_at`;
+  const jobs: ExperimentJob[] = [];
+  for (const { id } of running) {
+    if (jobs.length === share) break;
+    // One experiment a transaction: one that waits for a row holds no other.
+    const claimed = await sql.begin(async (tx) => {
+      const experiment = await lockExperiment(tx, id);
+      const limit = Math.min(experiment?.room ?? 0, share - jobs.length);
+      if (experiment === null || limit <= 0) return [];
+      const due = await adoptAnswered(tx, experiment, await lockDue(tx, experiment, limit));
+      return await take(tx, experiment, due, options);
+    });
+    jobs.push(...claimed);
+  }
+  return jobs;
+}
+
+/** Locks an experiment; null: it does not run any more. */
+async function lockExperiment(tx: TransactionSql, experimentId: string): Promise<Experiment | null> {
+  const locked = await tx`
+    select from assay.experiments
+     where experiment_id = ${experimentId} and state = 'running' for no key update`;
+  if (locked.length === 0) return null;
+  // A statement of its own: it sees what was committed while the first one waited.
+  const [experiment] = await tx<Experiment[]>`
+    select x.experiment_id as "experimentId", x.organization_id as "organizationId", x.target,
+           x.cache = 'on' as "usesCache", x.concurrency - held.count as room,
+           (x.max_cost_nano - x.spent_nano - x.judge_spent_nano - reserved.nano)::float8 as "leftNano",
+           held.count + reserved.count as open
+      from assay.experiments x
+     cross join lateral (
+       select count(*)::int4 as count from assay.experiment_runs r
+        where r.experiment_id = x.experiment_id and r.state = 'running' and r.due_at > now()) held
+     cross join lateral (
+       select coalesce(sum(c.cost_nano), 0) as nano, count(*)::int4 as count from assay.experiment_calls c
+        where c.experiment_id = x.experiment_id and not c.is_recorded
+          and c.begun_at > now() - ${RESERVED_FOR}::interval) reserved
+     where x.experiment_id = ${experimentId}`;
+  return experiment!;
+}
+
+async function lockDue(tx: TransactionSql, { experimentId }: Experiment, limit: number): Promise<Due[]> {
+  return await tx<Due[]>`
+    select experiment_id as "experimentId", item_id as "itemId", repetition, claims + 1 as claim,
+           attempts + 1 as attempt, call_id as "callId"
+      from assay.experiment_runs
+     where experiment_id = ${experimentId} and state in ('pending', 'running') and due_at <= now()
+     order by position limit ${limit} for update skip locked`;
+}
+
+/** Completes the runs whose earlier call was answered before its process could say so; returns the others. */
+async function adoptAnswered(
+  tx: TransactionSql,
+  { experimentId, organizationId }: Experiment,
+  due: readonly Due[],
+): Promise<Due[]> {
+  const before = due.flatMap(({ callId }) => callId ?? []);
+  if (before.length === 0) return [...due];
+  const answered = await tx<{ callId: string }[]>`
+    update assay.experiment_runs r
+       set state = 'completed', request_id = r.call_id, error_code = null, error_message = null, finished_at = now()
+      from assay.requests q
+     where r.experiment_id = ${experimentId} and r.call_id = any(${before}::text[]) and r.state in ('pending', 'running')
+       and q.organization_id = ${organizationId} and q.request_id = r.call_id and q.status = 200 and q.error_code is null
+    returning r.call_id as "callId"`;
+  const ids = new Set(answered.map(({ callId }) => callId));
+  if (ids.size > 0) await completeExperiment(tx, experimentId);
+  return due.filter(({ callId }) => callId === null || !ids.has(callId));
+}
+
+type ItemRow = { itemId: string; request: string | null; metadata: JsonObject };
+
+/** Takes the due runs that the budget admits, and notes what their calls may cost. */
+async function take(
+  tx: TransactionSql,
+  experiment: Experiment,
+  due: readonly Due[],
+  { estimate }: ClaimOptions,
+): Promise<ExperimentJob[]> {
+  if (due.length === 0) return [];
+  const { experimentId, organizationId, target, usesCache } = experiment;
+  const rows = await tx<ItemRow[]>`
+    select i.item_id as "itemId", i.request, i.metadata
+      from assay.experiments x
+      join assay.dataset_items i on i.dataset_id = x.dataset_id and i.from_version <= x.dataset_version
+                                and (i.to_version is null or i.to_version > x.dataset_version)
+     where x.experiment_id = ${experimentId} and i.item_id = any(${due.map(({ itemId }) => itemId)}::text[])`;
+  const items = new Map(rows.map((row) => [row.itemId, row]));
+  const jobs: ExperimentJob[] = [];
+  const costs: number[] = [];
+  let leftNano = experiment.leftNano;
+  for (const one of due) {
+    const row = items.get(one.itemId);
+    const item =
+      row === undefined || row.request === null
+        ? null
+        : { request: JSON.parse(row.request) as JsonObject, metadata: row.metadata };
+    const cost = item === null ? 0 : (estimate(target, item) ?? 0);
+    if (leftNano !== null && (leftNano <= 0 || cost > leftNano)) break;
+    if (leftNano !== null) leftNano -= cost;
+    costs.push(cost);
+    jobs.push({ ...one, organizationId, callId: newRequestId(), target, usesCache, item });
+  }
+  if (jobs.length === 0 && experiment.open === 0) await endForBudget(tx, experimentId);
+  if (jobs.length > 0) await writeClaims(tx, experiment, jobs, costs);
+  return jobs;
+}
+
+async function writeClaims(
+  tx: TransactionSql,
+  { experimentId, organizationId }: Experiment,
+  jobs: readonly ExperimentJob[],
+  costs: readonly number[],
+): Promise<void> {
+  await tx`
+    update assay.experiment_runs r
+       set state = 'running', claims = r.claims + 1, attempts = r.attempts + 1, call_id = taken.call_id,
+           due_at = now() + ${LEASE_MS} * interval '1 ms'
+      from unnest(${jobs.map(({ itemId }) => itemId)}::text[], ${jobs.map(({ repetition }) => repetition)}::int2[],
+                  ${jobs.map(({ callId }) => callId)}::text[]) as taken (item_id, repetition, call_id)
+     where r.experiment_id = ${experimentId} and r.item_id = taken.item_id and r.repetition = taken.repetition`;
+  await tx`
+    insert into assay.experiment_calls (organization_id, request_id, experiment_id, cost_nano, is_recorded, begun_at)
+    select ${organizationId}, request_id, ${experimentId}, cost_nano, false, now()
+      from unnest(${jobs.map(({ callId }) => callId)}::text[], ${[...costs]}::int8[]) as begun (request_id, cost_nano)`;
+}
+
+/** Nothing is under way and the next call would cost more than is left. */
+async function endForBudget(tx: TransactionSql, experimentId: string): Promise<void> {
+  await tx`
+    update assay.experiments set state = 'budget', updated_at = now()
+     where experiment_id = ${experimentId} and state = 'running'`;
+}
+
+/** Ends an experiment when its last run has its outcome. */
+export async function completeExperiment(tx: TransactionSql, experimentId: string): Promise<void> {
+  const [waiting] = await tx`
+    select 1 from assay.experiment_runs where experiment_id = ${experimentId} and state = 'pending' limit 1`;
+  if (waiting !== undefined) return;
+  // The last runs may be settled at once. Whoever gets the row last sees them all.
+  await tx`select from assay.experiments where experiment_id = ${experimentId} for no key update`;
+  await tx`
+    update assay.experiments x set state = 'completed', finished_at = now(), updated_at = now()
+     where x.experiment_id = ${experimentId} and x.state in ('running', 'budget', 'paused')
+       and not exists (select from assay.experiment_runs r
+                        where r.experiment_id = x.experiment_id and r.state in ('pending', 'running'))`;
+}
