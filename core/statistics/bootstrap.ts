@@ -3,6 +3,7 @@ import { type Groups, isConstant } from './groups.ts';
 import type { Interval } from './newcombe.ts';
 import { normalCdf, normalQuantile } from './normal.ts';
 import { seededRandom } from './random.ts';
+import { studentQuantile } from './student.ts';
 
 export type BootstrapOptions = {
   /** One less the confidence: 0.05 for 95 %. */
@@ -10,6 +11,8 @@ export type BootstrapOptions = {
   seed: number;
   /** Resamples at most; fewer are drawn of many groups, see `MOST_DRAWS`. */
   resamples?: number | undefined;
+  /** False: without the expansion for small samples, as scipy computes it. */
+  isExpanded?: boolean | undefined;
 };
 
 /** An interval, or the reason that there is none. */
@@ -80,10 +83,37 @@ function quantile(sorted: Float64Array, share: number): number {
 }
 
 /**
+ * Returns the quantile of the normal distribution whose levels the bounds have. Resamples vary less than samples do, by a
+ * factor of (n − 1)/n, and percentiles take the spread for known: T. C. Hesterberg ("What Teachers Should Know About the
+ * Bootstrap", The American Statistician 69, 2015, section 5.3) expands them to √(n/(n − 1)) · t. Of 30 normal differences,
+ * 92.5 % of intervals hold the mean without it, and 95 % with it.
+ */
+function levelQuantile(count: number, { alpha, isExpanded = true }: BootstrapOptions): number {
+  if (!isExpanded) return normalQuantile(1 - alpha / 2);
+  return Math.sqrt(count / (count - 1)) * studentQuantile(alpha, count - 1);
+}
+
+/** Returns a function of a bound's normal quantile: its level among resamples, corrected for bias and skewness (Efron 14.10). */
+function correctedLevel(groups: Groups, means: Float64Array): (z: number) => number {
+  const tolerance = 1e-12 * Math.max(Math.abs(means[0]!), Math.abs(means.at(-1)!));
+  // At least half a resample on each side, so that the quantile is finite.
+  const least = 0.5 / means.length;
+  const share = Math.min(1 - least, Math.max(least, shareBelow(means, groups.mean, tolerance)));
+  const bias = normalQuantile(share);
+  const skew = acceleration(groups);
+  return (z) => {
+    const shifted = bias + z;
+    const divisor = 1 - skew * shifted;
+    // A divisor that is not positive stands for a bound beyond all resamples.
+    return divisor > 0 ? normalCdf(bias + shifted / divisor) : z < 0 ? 0 : 1;
+  };
+}
+
+/**
  * Returns the BCa bootstrap interval of the mean difference (B. Efron, "Better Bootstrap Confidence Intervals", JASA 82, 1987;
- * B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, formulas 14.9 to 14.15), as scipy.stats.bootstrap
- * computes it. Groups are resampled, and left out for the acceleration, as a whole. There is none below two groups, nor when
- * all differences are equal: resampling cannot show the spread of values that were not seen.
+ * B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, formulas 14.9 to 14.15), expanded for small samples.
+ * Groups are resampled, and left out for the acceleration, as a whole. There is none below two groups, nor when all
+ * differences are equal: resampling cannot show the spread of values that were not seen.
  */
 export function bootstrapInterval(groups: Groups, options: BootstrapOptions): BootstrapResult {
   const count = groups.sums.length;
@@ -92,19 +122,7 @@ export function bootstrapInterval(groups: Groups, options: BootstrapOptions): Bo
   const wanted = options.resamples ?? DEFAULT_RESAMPLES;
   const resamples = Math.min(wanted, Math.max(FEWEST_RESAMPLES, Math.floor(MOST_DRAWS / count)));
   const means = resampledMeans(groups, resamples, options.seed);
-  const tolerance = 1e-12 * Math.max(Math.abs(means[0]!), Math.abs(means.at(-1)!));
-  // At least half a resample on each side, so that the quantile is finite.
-  const least = 0.5 / resamples;
-  const share = Math.min(1 - least, Math.max(least, shareBelow(means, groups.mean, tolerance)));
-  const bias = normalQuantile(share);
-  const skew = acceleration(groups);
-  const bound = (z: number): number => {
-    const shifted = bias + z;
-    const divisor = 1 - skew * shifted;
-    // A divisor that is not positive stands for a bound beyond all resamples.
-    const level = divisor > 0 ? normalCdf(bias + shifted / divisor) : z < 0 ? 0 : 1;
-    return quantile(means, level);
-  };
-  const z = normalQuantile(1 - options.alpha / 2);
-  return { interval: { low: bound(-z), high: bound(z) }, resamples };
+  const level = correctedLevel(groups, means);
+  const z = levelQuantile(count, options);
+  return { interval: { low: quantile(means, level(-z)), high: quantile(means, level(z)) }, resamples };
 }

@@ -44,6 +44,8 @@ const TUNED_FOR = 50;
  * one-sided raise a false alarm, and 10 % of lognormal ones; with 20, what `npm run bench statistics` prints.
  */
 const LEAST_EFFECTIVE = 20;
+/** Relative difference of values that rounding explains. */
+const CLOSE = 1e-12;
 
 /**
  * Returns t·ρ² of the boundary that is narrowest at t: y − 1, where y − ln y = 1 − ln α². Waudby-Smith et al. give the same
@@ -73,13 +75,16 @@ function asymptoticBounds(differences: ArrayLike<number>, alpha: number): Bounds
   let sum = 0;
   for (let index = 0; index < count; index += 1) sum += differences[index]!;
   const mean = sum / count;
-  let [squares, fourths] = [0, 0];
+  let [squares, fourths, largest] = [0, 0, 0];
   for (let index = 0; index < count; index += 1) {
     const square = (differences[index]! - mean) ** 2;
     squares += square;
     fourths += square * square;
+    largest = Math.max(largest, Math.abs(differences[index]!));
   }
-  const isReady = squares ** 2 >= LEAST_EFFECTIVE * fourths && fourths > 0;
+  // Equal differences deviate by rounding alone, and say nothing about the variance.
+  const isSpread = squares > count * (CLOSE * largest) ** 2;
+  const isReady = isSpread && squares ** 2 >= LEAST_EFFECTIVE * fourths;
   const width = isReady ? standardWidth(count, alpha) * Math.sqrt(squares / (count - 1)) : Number.NaN;
   return {
     isAbove: (value) => mean - width > value,
