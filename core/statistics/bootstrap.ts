@@ -30,8 +30,15 @@ const MOST_DRAWS = 20_000_000;
 /** Fewer resamples do not reach the tails of the distribution. */
 const FEWEST_RESAMPLES = 1_000;
 
-/** Returns means of resamples in ascending order: groups are drawn with replacement, as many as there are. */
-function resampledMeans({ sums, sizes, pairs }: Groups, resamples: number, seed: number): Float64Array {
+/**
+ * Returns means of resamples in ascending order: groups are drawn with replacement, as many as there are.
+ * @internal Exported so that a test gives scipy the same resamples.
+ */
+export function resampledMeans(
+  { sums, sizes, pairs }: Groups,
+  resamples: number,
+  seed: number,
+): Float64Array {
   const random = seededRandom(seed);
   const count = sums.length;
   const isPlain = count === pairs;

@@ -1,10 +1,10 @@
 /** How often intervals contain the true value, in simulated experiments. */
-import { bootstrapInterval } from '../../../core/statistics/bootstrap.ts';
-import { type Corrected, correctedDifference } from '../../../core/statistics/corrected.ts';
-import { type Groups, groupPairs, singleGroups, standardError } from '../../../core/statistics/groups.ts';
-import { type Interval, newcombeInterval } from '../../../core/statistics/newcombe.ts';
-import type { Random } from '../../../core/statistics/random.ts';
-import { type Preference, winRateOf } from '../../../core/statistics/win-rate.ts';
+import { bootstrapInterval } from '#core/statistics/bootstrap.ts';
+import { type Corrected, correctedDifference } from '#core/statistics/corrected.ts';
+import { type Groups, groupPairs, singleGroups, standardError } from '#core/statistics/groups.ts';
+import { type Interval, newcombeInterval } from '#core/statistics/newcombe.ts';
+import type { Random } from '#core/statistics/random.ts';
+import { type Preference, winRateOf } from '#core/statistics/win-rate.ts';
 import { type Draw, discordant, experimentSeeds, exponential, lognormal, normal, ratings } from './draws.ts';
 
 /** A kind of experiment: its true value, and the interval of one that is drawn; null when it has none. */

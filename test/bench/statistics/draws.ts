@@ -1,6 +1,6 @@
 /** Simulated differences whose true mean is known. */
-import { normalQuantile } from '../../../core/statistics/normal.ts';
-import { type Random, seededRandom } from '../../../core/statistics/random.ts';
+import { normalQuantile } from '#core/statistics/normal.ts';
+import { type Random, seededRandom } from '#core/statistics/random.ts';
 
 /** Draws a paired difference. */
 export type Draw = (random: Random) => number;

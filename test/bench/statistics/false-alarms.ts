@@ -1,7 +1,7 @@
 /** How often comparisons of two sides that do not differ find a difference, in simulated experiments. */
-import { compareMetric, type MetricKind } from '../../../core/statistics/compare.ts';
-import { decisionOf, PEEK_EVERY, type PeekOptions } from '../../../core/statistics/confidence-sequence.ts';
-import type { Random } from '../../../core/statistics/random.ts';
+import { compareMetric, type MetricKind } from '#core/statistics/compare.ts';
+import { decisionOf, PEEK_EVERY, type PeekOptions } from '#core/statistics/confidence-sequence.ts';
+import type { Random } from '#core/statistics/random.ts';
 import {
   type Draw,
   discordant,

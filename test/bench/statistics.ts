@@ -1,0 +1,98 @@
+/** `npm run bench statistics`: agreement with scipy and statsmodels, coverage, false alarms, and the time of a comparison. */
+import { Command } from 'commander';
+import { wholeNumber } from './options.ts';
+import { COVERAGE_CASES, coverageOf } from './statistics/coverage.ts';
+import { EQUAL_CASES, falseVerdicts, PEEKING_CASES, stopped } from './statistics/false-alarms.ts';
+import {
+  bcaError,
+  bootstrapErrors,
+  closedFormErrors,
+  permutationErrors,
+  skippedWithoutOracles,
+  tangoError,
+} from './statistics/oracles.ts';
+import { TIMED_CASES, timesOf } from './statistics/timing.ts';
+import { formatTable, median, print } from './table.ts';
+
+type Options = { experiments: number; tables: number; pairs: number; seed: number; only: string };
+
+const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
+
+function printTable(head: string[], rows: string[][]): void {
+  print(`\n${formatTable([head, ...rows])}`);
+}
+
+function printAgreement({ tables, seed }: Options): void {
+  const reason = skippedWithoutOracles();
+  if (reason !== false) {
+    print(reason);
+    return;
+  }
+  // Searches, resamples and permutations take scipy a tenth of a second each, and the others a millisecond.
+  const few = Math.max(1, Math.ceil(tables / 10));
+  const rows = [...closedFormErrors(tables, seed)].map(([name, error]) => [
+    name,
+    `${tables}`,
+    error.toExponential(1),
+  ]);
+  rows.push(["Tango's interval", `${few}`, tangoError(few, seed).toExponential(1)]);
+  rows.push(['BCa of the same resamples', `${few}`, bcaError(few, seed).toExponential(1)]);
+  const { fromScipy, amongScipy } = bootstrapErrors(few, seed, 5_000);
+  rows.push(['BCa of other resamples, in standard errors, mean', `${few}`, fromScipy.toFixed(4)]);
+  rows.push(['  scipy from itself', `${few}`, amongScipy.toFixed(4)]);
+  const { exact, drawn } = permutationErrors(few, seed, 10_000);
+  rows.push(['sign flip, enumerated', `${few}`, exact.toExponential(1)]);
+  rows.push(['sign flip, drawn, in standard errors', `${few}`, drawn.toFixed(2)]);
+  printTable(['agreement with scipy and statsmodels', 'tables', 'largest error'], rows);
+}
+
+function printCoverage({ experiments, seed }: Options): void {
+  const rows = COVERAGE_CASES.map((one) => {
+    const { share, without } = coverageOf(one, experiments, seed);
+    return [one.name, percent(share), `${without}`];
+  });
+  printTable(['intervals of 95 %', 'hold the truth', 'without interval'], rows);
+}
+
+function printFalseAlarms({ experiments, seed }: Options): void {
+  const peeking = PEEKING_CASES.map((one) => [
+    `${one.name}${one.isBounded ? ' (bounded)' : ''}`,
+    percent(stopped(one, experiments, seed).share),
+  ]);
+  printTable(['looks after each 25 of 1,000 pairs', 'false alarms'], peeking);
+  const equal = EQUAL_CASES.map((one) => [one.name, percent(falseVerdicts(one, experiments, seed))]);
+  printTable(['comparison of two equal sides', 'better or worse'], equal);
+}
+
+function printTimes({ pairs }: Options): void {
+  const rows = TIMED_CASES.map((one) => {
+    const times = timesOf(one, pairs, 7);
+    return [
+      one.name,
+      ...(['cpuMs', 'passedMs'] as const).map((key) => median(times.map((time) => time[key])).toFixed(0)),
+    ];
+  });
+  printTable([`comparison of ${pairs} pairs`, 'CPU ms', 'ms'], rows);
+}
+
+const PARTS: Record<string, (options: Options) => void> = {
+  agreement: printAgreement,
+  coverage: printCoverage,
+  'false-alarms': printFalseAlarms,
+  times: printTimes,
+};
+
+/** Runs the benchmark. */
+export async function run(args: string[]): Promise<void> {
+  const command = new Command('bench statistics')
+    .description(
+      'Statistics of experiments: agreement with scipy and statsmodels, coverage, false alarms, times',
+    )
+    .option('--experiments <number>', 'simulated experiments of each case', wholeNumber, 10_000)
+    .option('--tables <number>', 'random tables of each statistic', wholeNumber, 2_000)
+    .option('--pairs <number>', 'pairs of a timed comparison', wholeNumber, 10_000)
+    .option('--seed <number>', 'of tables and experiments', wholeNumber, 1)
+    .option('--only <text>', `parts whose name contains it: ${Object.keys(PARTS).join(', ')}`, '');
+  const options = command.parse(args, { from: 'user' }).opts<Options>();
+  for (const [name, part] of Object.entries(PARTS)) if (name.includes(options.only)) part(options);
+}
