@@ -1,7 +1,7 @@
 /** `npm run bench statistics`: agreement with scipy and statsmodels, coverage, false alarms, and the time of a comparison. */
 import { Command } from 'commander';
 import { wholeNumber } from './options.ts';
-import { COVERAGE_CASES, coverageOf } from './statistics/coverage.ts';
+import { COVERAGE_CASES, coverageOf, HARD_CASES } from './statistics/coverage.ts';
 import { EQUAL_CASES, falseVerdicts, PEEKING_CASES, stopped } from './statistics/false-alarms.ts';
 import {
   bcaError,
@@ -14,9 +14,20 @@ import {
 import { TIMED_CASES, timesOf } from './statistics/timing.ts';
 import { formatTable, median, print } from './table.ts';
 
-type Options = { experiments: number; tables: number; pairs: number; seed: number; only: string };
+type Options = {
+  experiments: number;
+  tables: number;
+  pairs: number;
+  seed: number;
+  only: string;
+  cases: string;
+};
 
 const percent = (share: number) => `${(100 * share).toFixed(2)} %`;
+
+function named<T extends { name: string }>(all: readonly T[], text: string): T[] {
+  return all.filter(({ name }) => name.includes(text));
+}
 
 function printTable(head: string[], rows: string[][]): void {
   print(`\n${formatTable([head, ...rows])}`);
@@ -46,21 +57,24 @@ function printAgreement({ tables, seed }: Options): void {
   printTable(['agreement with scipy and statsmodels', 'tables', 'largest error'], rows);
 }
 
-function printCoverage({ experiments, seed }: Options): void {
-  const rows = COVERAGE_CASES.map((one) => {
+function printCoverage({ experiments, seed, cases }: Options): void {
+  const rows = named([...COVERAGE_CASES, ...HARD_CASES], cases).map((one) => {
     const { share, without } = coverageOf(one, experiments, seed);
     return [one.name, percent(share), `${without}`];
   });
   printTable(['intervals of 95 %', 'hold the truth', 'without interval'], rows);
 }
 
-function printFalseAlarms({ experiments, seed }: Options): void {
-  const peeking = PEEKING_CASES.map((one) => [
+function printFalseAlarms({ experiments, seed, cases }: Options): void {
+  const peeking = named(PEEKING_CASES, cases).map((one) => [
     `${one.name}${one.isBounded ? ' (bounded)' : ''}`,
     percent(stopped(one, experiments, seed).share),
   ]);
   printTable(['looks after each 25 of 1,000 pairs', 'false alarms'], peeking);
-  const equal = EQUAL_CASES.map((one) => [one.name, percent(falseVerdicts(one, experiments, seed))]);
+  const equal = named(EQUAL_CASES, cases).map((one) => [
+    one.name,
+    percent(falseVerdicts(one, experiments, seed)),
+  ]);
   printTable(['comparison of two equal sides', 'better or worse'], equal);
 }
 
@@ -93,6 +107,7 @@ export async function run(args: string[]): Promise<void> {
     .option('--pairs <number>', 'pairs of a timed comparison', wholeNumber, 10_000)
     .option('--seed <number>', 'of tables and experiments', wholeNumber, 1)
     .option('--only <text>', `parts whose name contains it: ${Object.keys(PARTS).join(', ')}`, '');
+  command.option('--cases <text>', 'cases of coverage and false alarms whose name contains it', '');
   const options = command.parse(args, { from: 'user' }).opts<Options>();
   for (const [name, part] of Object.entries(PARTS)) if (name.includes(options.only)) part(options);
 }

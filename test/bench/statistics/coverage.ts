@@ -132,6 +132,14 @@ export const COVERAGE_CASES: readonly CoverageCase[] = [
   correctedCase(500, 200, 0),
 ];
 
+/** Few or very skewed differences, of which fewer intervals than 93 % hold the truth. */
+export const HARD_CASES: readonly CoverageCase[] = [
+  bcaCase('normal', 10, normal),
+  bcaCase('lognormal, sigma 1', 50, lognormal(1)),
+  bcaCase('one side alone succeeds in 3 %', 100, discordant(0.03)),
+  clusteredCase(15),
+];
+
 /** Returns the share of experiments whose interval contains the truth, of those that have one, and how many have none. */
 export function coverageOf(
   { truth, interval }: CoverageCase,
