@@ -73,10 +73,11 @@ def cohens_kappa(table, weights):
 
 
 def krippendorff(items, level):
-    """By the definition: every pair of ratings of an item, and every pair of all ratings."""
+    """By the definition: every pair of ratings of an item, and of all ratings."""
     units = [[r for r in item if r is not None] for item in items]
     units = [unit for unit in units if len(unit) > 1]
     every = [r for unit in units for r in unit]
+    counts = {r: every.count(r) for r in every}
 
     def delta(a, b):
         if level == "nominal":
@@ -84,11 +85,12 @@ def krippendorff(items, level):
         if level == "interval":
             return float(a - b) ** 2
         low, high = min(a, b), max(a, b)
-        between = sum(low <= r <= high for r in every)
-        return (between - (every.count(a) + every.count(b)) / 2) ** 2 if a != b else 0.0
+        between = sum(count for r, count in counts.items() if low <= r <= high)
+        return (between - (counts[a] + counts[b]) / 2) ** 2 if a != b else 0.0
 
     observed = sum(sum(delta(a, b) for a in unit for b in unit) / (len(unit) - 1) for unit in units) / len(every)
-    expected = sum(delta(a, b) for a in every for b in every) / (len(every) * (len(every) - 1))
+    pairs = sum(counts[a] * counts[b] * delta(a, b) for a in counts for b in counts)
+    expected = pairs / (len(every) * (len(every) - 1))
     return 1 - observed / expected
 
 
