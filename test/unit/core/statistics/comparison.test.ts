@@ -32,7 +32,14 @@ const compare = (
 
 t.test('repetitions are averaged within items, and items of one side alone are counted', async (t) => {
   const baseline = [run('b', 1), run('a', 0, 'x', 1), run('a', 1, 'x', 0), run('only', 1)];
-  const candidate = [run('a', 1), run('b', 3), run('c', 1), run('d', 1), run('only', Number.NaN)];
+  const candidate = [
+    run('a', 1),
+    run('b', 4, null, 1),
+    run('b', 2),
+    run('c', 1),
+    run('d', 1),
+    run('only', Number.NaN),
+  ];
   t.same(pairRuns(baseline, candidate), {
     pairs: [
       { itemId: 'a', cluster: 'x', baseline: 0.5, candidate: 1 },

@@ -72,6 +72,19 @@ t.test('there is no interval of fewer than two groups, nor of equal differences'
   }
 });
 
+t.test('skewed differences have the bounds that scipy gives', async (t) => {
+  // scipy 1.17.1 with 100,000 resamples: 0.775 and 3.40 to 3.43; the standard error is 0.588.
+  const values = [0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.8, 1.1, 1.5, 2.2, 3.9, 7.4];
+  const options = { alpha: 0.05, seed: 1, resamples: 10_000 };
+  const asScipy = bootstrapInterval(singleGroups(values), { ...options, isExpanded: false }).interval!;
+  t.ok(
+    Math.abs(asScipy.low - 0.775) < 0.03 && Math.abs(asScipy.high - 3.415) < 0.15,
+    JSON.stringify(asScipy),
+  );
+  const { low, high } = bootstrapInterval(singleGroups(values), options).interval!;
+  t.ok(low < asScipy.low && asScipy.high < high, 'the interval is expanded for so few');
+});
+
 t.test('the same seed gives the same interval, and another one a slightly different one', async (t) => {
   const random = seededRandom(1);
   const groups = singleGroups(Array.from({ length: 50 }, () => normal(random)));
