@@ -17,6 +17,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   query: () => import('./query.ts'),
   rows: () => import('./rows.ts'),
   seed: () => import('./seed.ts'),
+  statistics: () => import('./statistics.ts'),
   translate: () => import('./translate.ts'),
   webhooks: () => import('./webhooks.ts'),
 };

@@ -1,0 +1,232 @@
+/** Comparisons of two sides, and their verdicts. */
+import fc from 'fast-check';
+import t from 'tap';
+import {
+  type CompareOptions,
+  type Comparison,
+  compareMetric,
+  compareMetrics,
+  type MetricKind,
+} from '#core/statistics/compare.ts';
+import { pairRuns, type Run } from '#core/statistics/pairs.ts';
+import { verdictOf } from '#core/statistics/verdict.ts';
+
+const run = (itemId: string, value: number, cluster: string | null = null, repetition = 0): Run => ({
+  itemId,
+  cluster,
+  repetition,
+  value,
+});
+
+const side = (values: readonly number[], clusterOf: (index: number) => string | null = () => null) =>
+  values.map((value, index) => run(`${index}`.padStart(4, '0'), value, clusterOf(index)));
+
+const OPTIONS = { seed: 3, resamples: 200 };
+const compare = (
+  baseline: readonly Run[],
+  candidate: readonly Run[],
+  kind: MetricKind,
+  options: Partial<CompareOptions> = {},
+): Comparison =>
+  compareMetric({ baseline, candidate, options: { kind, direction: 'higher', ...OPTIONS, ...options } });
+
+t.test('repetitions are averaged within items, and items of one side alone are counted', async (t) => {
+  const baseline = [run('b', 1), run('a', 0, 'x', 1), run('a', 1, 'x', 0), run('only', 1)];
+  const candidate = [
+    run('a', 1),
+    run('b', 4, null, 1),
+    run('b', 2),
+    run('c', 1),
+    run('d', 1),
+    run('only', Number.NaN),
+  ];
+  t.same(pairRuns(baseline, candidate), {
+    pairs: [
+      { itemId: 'a', cluster: 'x', baseline: 0.5, candidate: 1 },
+      { itemId: 'b', cluster: null, baseline: 1, candidate: 3 },
+    ],
+    missingBaseline: 2,
+    missingCandidate: 1,
+    repetitions: 2,
+  });
+});
+
+t.test('independent zeros and ones are compared by McNemar and Newcombe', async (t) => {
+  const [baseline, candidate] = [side([1, 1, 0, 0, 0, 0, 0, 0]), side([1, 0, 1, 1, 1, 1, 1, 0])];
+  t.match(compare(baseline, candidate, 'binary'), {
+    pairs: 8,
+    groups: 8,
+    means: { baseline: 0.25, candidate: 0.75, difference: 0.5 },
+    interval: { method: 'newcombe' },
+    pValue: { method: 'mcnemar mid-p' },
+    table: { both: 1, baselineOnly: 1, candidateOnly: 5, neither: 1 },
+    wilcoxon: null,
+  });
+});
+
+t.test('clusters, repetitions and other values are compared by bootstrap and sign flips', async (t) => {
+  const values = [0, 1, 0, 1, 1, 0, 1, 0];
+  const others = [1, 1, 0, 1, 1, 1, 0, 0];
+  const expected = { interval: { method: 'bca' }, pValue: { method: 'sign flip, exact' }, table: null };
+  const clusterOf = (index: number) => `${index >> 1}`;
+  t.match(compare(side(values, clusterOf), side(others, clusterOf), 'binary'), { ...expected, groups: 4 });
+  t.match(compare(side(values), [...side(others), run('0000', 0, null, 1)], 'binary'), {
+    ...expected,
+    groups: 8,
+  });
+  t.match(compare(side(values), side(others.map((value) => value / 2)), 'binary'), expected);
+  t.match(compare(side(values), side(others), 'numeric'), expected);
+  t.match(compare(side(values), side(others), 'ordinal'), {
+    ...expected,
+    wilcoxon: { wins: 2, ties: 5, losses: 1 },
+  });
+  const alone = (index: number) => `cluster ${index}`;
+  t.match(compare(side(values, alone), side(others, alone), 'binary'), { interval: { method: 'newcombe' } });
+});
+
+t.test(
+  'comparisons of no pair, of one, and of equal differences say why they have no interval',
+  async (t) => {
+    t.match(compare([], side([1]), 'numeric'), {
+      pairs: 0,
+      missingBaseline: 1,
+      means: null,
+      interval: null,
+      intervalNote: /fewer than two/,
+      pValue: null,
+      adjustedPValue: null,
+      minimumDetectable: null,
+      verdict: 'undecided',
+    });
+    t.match(compare(side([1]), side([2]), 'numeric'), { interval: null, intervalNote: /fewer than two/ });
+    t.match(compare(side([1, 2, 3]), side([2, 3, 4]), 'numeric'), {
+      interval: null,
+      intervalNote: /are equal/,
+      verdict: 'undecided',
+    });
+  },
+);
+
+t.test('equal differences of a metric with a range are bounded by what could have gone unseen', async (t) => {
+  const values = Array.from({ length: 200 }, (_, index) => (index % 10) / 10);
+  const { interval, verdict } = compare(side(values), side(values), 'numeric', {
+    range: { low: 0, high: 1 },
+    margin: 0.05,
+  });
+  // 1 − 0.025^(1/200), near the 3.69/200 that exp gives.
+  t.match(interval, { method: 'unanimous' });
+  t.ok(Math.abs(interval!.high - 0.018275) < 1e-6 && interval!.low === -interval!.high);
+  t.equal(verdict, 'not_worse');
+});
+
+t.test('a verdict follows the direction and the margin', async (t) => {
+  const verdict = (low: number, high: number, margin: number | null = null, pValue = 0.01) =>
+    (['higher', 'lower'] as const).map((direction) =>
+      verdictOf({ interval: { low, high }, pValue, alpha: 0.05, margin, direction }),
+    );
+  t.same(verdict(0.1, 0.3), ['better', 'worse']);
+  t.same(verdict(-0.3, -0.1), ['worse', 'better']);
+  t.same(verdict(-0.1, 0.3), ['undecided', 'undecided']);
+  t.same(verdict(-0.1, 0.3, 0.2), ['not_worse', 'undecided']);
+  t.same(verdict(-0.1, 0.3, 0.1), ['undecided', 'undecided'], 'the bound must be above the margin');
+  t.same(verdict(-0.1, -0.05, 0.2), ['not_worse', 'better'], 'a certain loss within the margin');
+  t.same(verdict(0.1, 0.3, 0.2, 0.06), ['not_worse', 'undecided'], 'without significance');
+  t.same(verdict(0, 0.3), ['undecided', 'undecided'], 'a bound of 0 does not leave 0 out');
+});
+
+const value = fc.constantFrom(0, 0.25, 0.5, 0.75, 1);
+const sides = fc
+  .array(fc.tuple(value, value, fc.integer({ min: 0, max: 8 })), { minLength: 2, maxLength: 40 })
+  .map((items) => ({
+    baseline: items.map(([one, , cluster], index) => run(`${index}`, one, cluster > 4 ? null : `${cluster}`)),
+    candidate: items.map(([, other, cluster], index) =>
+      run(`${index}`, other, cluster > 4 ? null : `${cluster}`),
+    ),
+  }));
+const kinds = fc.constantFrom<MetricKind>('binary', 'ordinal', 'numeric');
+const margins = fc.constantFrom(null, 0, 0.1, 0.5);
+
+t.test('a verdict never contradicts its interval, nor its p value', async () => {
+  fc.assert(
+    fc.property(sides, kinds, margins, ({ baseline, candidate }, kind, margin) => {
+      const { interval, adjustedPValue, verdict } = compare(baseline, candidate, kind, { margin });
+      if (interval === null) return verdict === 'undecided';
+      if (verdict === 'better') return interval.low > 0 && adjustedPValue! <= 0.05;
+      if (verdict === 'worse') return interval.high < 0 && adjustedPValue! <= 0.05;
+      return verdict === 'undecided' || (margin !== null && interval.low > -margin);
+    }),
+  );
+});
+
+const MIRRORED = {
+  better: 'worse',
+  worse: 'better',
+  not_worse: 'not_worse',
+  undecided: 'undecided',
+} as const;
+const isNear = (one: number, other: number) => Math.abs(one - other) < 1e-9;
+
+t.test('swapping the sides mirrors a comparison', async () => {
+  fc.assert(
+    fc.property(sides, kinds, ({ baseline, candidate }, kind) => {
+      const [one, other] = [compare(baseline, candidate, kind), compare(candidate, baseline, kind)];
+      const isMirrored =
+        one.interval === null
+          ? other.interval === null
+          : isNear(one.interval.low, -other.interval!.high) &&
+            isNear(one.interval.high, -other.interval!.low);
+      return (
+        isMirrored &&
+        isNear(one.means!.difference, -other.means!.difference) &&
+        isNear(one.pValue!.value, other.pValue!.value) &&
+        one.wilcoxon?.wins === other.wilcoxon?.losses &&
+        (one.wilcoxon === null || isNear(one.wilcoxon.pValue, other.wilcoxon!.pValue)) &&
+        one.verdict === MIRRORED[other.verdict]
+      );
+    }),
+  );
+});
+
+t.test('the order of runs does not matter', async () => {
+  fc.assert(
+    fc.property(sides, kinds, fc.infiniteStream(fc.nat()), ({ baseline, candidate }, kind, stream) => {
+      const shuffled = (runs: readonly Run[]) =>
+        runs
+          .map((one) => ({ one, key: stream.next().value as number }))
+          .sort((left, right) => left.key - right.key)
+          .map(({ one }) => one);
+      const one = compare(baseline, candidate, kind);
+      return JSON.stringify(one) === JSON.stringify(compare(shuffled(baseline), shuffled(candidate), kind));
+    }),
+  );
+});
+
+t.test('several metrics are adjusted together, and a verdict needs the adjusted p', async (t) => {
+  const zeros = new Array<number>(40).fill(0);
+  const ones = (count: number) => zeros.map((_, index) => (index < count ? 1 : 0));
+  const options: CompareOptions = { kind: 'binary', direction: 'higher' };
+  const metric = (count: number) => ({ baseline: side(zeros), candidate: side(ones(count)), options });
+  const empty = { baseline: [], candidate: [], options };
+  const adjusted = (comparisons: readonly Comparison[]) =>
+    comparisons.map(({ adjustedPValue }) => Number(adjustedPValue?.toPrecision(12)));
+  const verdicts = (comparisons: readonly Comparison[]) => comparisons.map(({ verdict }) => verdict);
+  // Mid-p of 6 and of 20 discordant pairs on one side: 2⁻⁶ and 2⁻²⁰.
+  const alone = compareMetrics([metric(6)]);
+  t.same([adjusted(alone), verdicts(alone)], [[2 ** -6], ['better']]);
+  const together = compareMetrics([metric(6), metric(20), empty, metric(6), metric(6), metric(6)]);
+  const others = 4 * 2 ** -6;
+  const nothing = Number.NaN;
+  t.same(adjusted(together), [
+    others,
+    Number((5 * 2 ** -20).toPrecision(12)),
+    nothing,
+    others,
+    others,
+    others,
+  ]);
+  t.same(verdicts(together), ['undecided', 'better', 'undecided', 'undecided', 'undecided', 'undecided']);
+  t.ok(together[0]!.interval!.low > 0, 'the interval is not adjusted');
+  t.equal(together[0]!.pValue!.value, alone[0]!.pValue!.value);
+  const accepted = { ...metric(6), options: { ...options, margin: 0.02 } };
+  t.equal(compareMetrics([accepted, metric(1), metric(1), metric(1)])[0]!.verdict, 'not_worse');
+});
