@@ -3,7 +3,7 @@
 import { storableText } from '#core/contracts/storable-text.ts';
 import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
 import type { ChildExit, ChildReply } from './child.ts';
-import { MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
+import { MAX_RECORD_BYTES, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 
 /** The failure of an evaluation, or of a check of the code. */
 export type PythonFailure = {
@@ -48,6 +48,10 @@ export const inputTooLarge = (bytes: number) =>
     'input_too_large',
     `Input and output have ${bytes} bytes together; they may have ${MAX_TEXT_BYTES}`,
   );
+export const recordTooLarge = (bytes: number) =>
+  failure('input_too_large', `The record has ${bytes} bytes; it may have ${MAX_RECORD_BYTES}`);
+/** The failure of a child that answered something other than was asked of it. */
+const badResult = () => failure('bad_result', 'The code interfered with how its score is reported');
 
 /** The failure of code that ended its process without an answer. */
 export const noResult = () => failure('py_no_result', 'The code ended Python before it returned a score');
@@ -88,8 +92,7 @@ export function failureOfExit(
   limits: PythonLimits,
 ): PythonFailure {
   if (kind === 'timeout') return outOfTime(limits, exit);
-  if (kind === 'malformed')
-    return failure('bad_result', 'The code interfered with how its score is reported');
+  if (kind === 'malformed') return badResult();
   if (exit === null) return failure('sandbox_crashed', 'The sandbox crashed while the code ran', 'later');
   if (exit.signal !== null) return fromSignal(exit.signal, exit, limits);
   if (exit.status === NO_MEMORY_TO_ANSWER) return outOfMemory(limits);
@@ -100,17 +103,17 @@ export function failureOfExit(
 export function readReply(
   reply: Extract<ChildReply, { kind: 'answer' }>,
   wanted: 'loaded' | 'score',
-): PythonFailure | { score: number; traces: string } {
+): PythonFailure | { score: number; traces: string; takesRecord: boolean } {
   const { answer } = reply;
   const traces = storableText(answer.traces);
   if (answer.kind === 'failure') {
     const { code, message, line, column } = answer;
     return { ...failure(code, message), line, column, traces };
   }
-  if (answer.kind !== wanted) {
-    return failure('bad_result', 'The code interfered with how its score is reported');
-  }
-  return { score: answer.kind === 'score' ? answer.score : 0, traces };
+  if (answer.kind !== wanted) return badResult();
+  return answer.kind === 'score'
+    ? { score: answer.score, traces, takesRecord: false }
+    : { score: 0, traces, takesRecord: answer.takesRecord };
 }
 
 /** The bound of `publicMessage`. */

@@ -4,15 +4,20 @@
  */
 
 /** A job for a child. */
-
 export type ChildJob =
   | { task: 'compile'; code: string }
   | { task: 'evaluate'; code: string; input: string; output: string }
   /** Records follow, one at a time, once the child has answered `loaded`. */
   | { task: 'many'; code: string };
 
-/** The texts of one record. */
+/** The texts of one record, which every evaluation is sent. */
 export type TextPair = { input: string; output: string };
+
+/** What a child is sent after the texts if its code takes the whole record. The bodies are JSON texts. */
+export type WholeRecord = { requestText: string; responseText: string; inputs: Record<string, unknown> };
+
+/** One record to evaluate. Without `record`, code that takes it gets null bodies and no inputs. */
+export type PythonRecord = TextPair & { record?: WholeRecord };
 
 /** Error codes that a child itself can report. */
 const FAILURE_CODES = [
@@ -27,8 +32,10 @@ const FAILURE_CODES = [
 export type ChildFailureCode = (typeof FAILURE_CODES)[number];
 
 /** A decoded answer. */
-export type ChildAnswer = { /** Printed output. */ traces: string } & (
-  | { kind: 'loaded' }
+export type ChildAnswer = {
+  /** Printed output. */ traces: string;
+} /** `takesRecord`: the code waits for the frame of the whole record, for a batch behind the texts of each record. */ & (
+  | { kind: 'loaded'; takesRecord: boolean }
   /** The score is finite. */
   | { kind: 'score'; score: number }
   | {
@@ -49,12 +56,24 @@ const HEAD_BYTES = 21;
 const LOADED = 0;
 const SCORE = 1;
 const FAILURE = 2;
+const TAKES_RECORD = 3;
 
 const utf8 = new TextDecoder();
 
 /** Encodes a frame. JSON escapes lone surrogates, so that Python receives them unchanged. */
 export function encodeFrame(value: ChildJob | TextPair): Buffer {
-  const text = JSON.stringify(value);
+  return frameOf(JSON.stringify(value));
+}
+
+/**
+ * Encodes the frame with the whole record. The bodies are JSON already and are copied as they are: parsing and writing
+ * 8 MiB again would block the event loop.
+ */
+export function encodeRecord({ requestText, responseText, inputs }: WholeRecord): Buffer {
+  return frameOf(`{"request":${requestText},"response":${responseText},"inputs":${JSON.stringify(inputs)}}`);
+}
+
+function frameOf(text: string): Buffer {
   const length = Buffer.byteLength(text);
   const frame = Buffer.allocUnsafe(LENGTH_BYTES + length);
   frame.writeUInt32BE(length);
@@ -77,7 +96,8 @@ export function decodeAnswer(bytes: Buffer): ChildAnswer | null {
   const traces = utf8.decode(bytes.subarray(messageEnd));
   switch (bytes[0]) {
     case LOADED:
-      return { kind: 'loaded', traces };
+    case TAKES_RECORD:
+      return { kind: 'loaded', takesRecord: bytes[0] === TAKES_RECORD, traces };
     case SCORE: {
       // Adding 0 turns -0 into 0, so that no -0 is stored.
       const score = bytes.readDoubleBE(1) + 0;

@@ -10,10 +10,11 @@ import {
   noResult,
   type PythonFailure,
   readReply,
+  recordTooLarge,
   sandboxUnavailable,
 } from './failure.ts';
-import type { ChildJob, TextPair } from './frame.ts';
-import type { PythonLimits } from './limits.ts';
+import { encodeFrame, encodeRecord, type PythonRecord, type WholeRecord } from './frame.ts';
+import { MAX_RECORD_BYTES, type PythonLimits } from './limits.ts';
 import type { ChildPool } from './pool.ts';
 
 /** A score or a failure, with its duration. */
@@ -56,31 +57,71 @@ async function acquireChild(pool: ChildPool, limits: PythonLimits): Promise<Chil
   }
 }
 
-/** Sends a frame and reads the answer. A child that does not answer is gone afterwards. */
+type Answered = { score: number; traces: string; takesRecord: boolean };
+
+const NO_RECORD: WholeRecord = { requestText: 'null', responseText: 'null', inputs: {} };
+
+/** Returns the frame of the whole record, or the failure of a record that is too large for one. */
+function recordFrame(record: WholeRecord = NO_RECORD): Buffer | PythonFailure {
+  const frame = encodeRecord(record);
+  return frame.length > MAX_RECORD_BYTES ? recordTooLarge(frame.length) : frame;
+}
+
+/** Sends a frame and reads the answer, until the deadline. A child that does not answer is gone afterwards. */
 async function exchange(
   child: Child,
-  frame: ChildJob | TextPair,
-  options: { limits: PythonLimits; wanted: 'loaded' | 'score'; isLast: boolean },
-): Promise<PythonFailure | { score: number; traces: string }> {
-  const { limits, wanted, isLast } = options;
-  const deadline = performance.now() + limits.wallMs;
-  const reply = await child.send(frame, { wallMs: limits.wallMs, isLast });
+  frame: Buffer,
+  options: { limits: PythonLimits; wanted: 'loaded' | 'score'; isLast: boolean; deadline?: number },
+): Promise<PythonFailure | Answered> {
+  const { limits, wanted, isLast, deadline = performance.now() + limits.wallMs } = options;
+  const reply = await child.send(frame, { wallMs: Math.max(0, deadline - performance.now()), isLast });
   if (reply.kind === 'answer') return readReply(reply, wanted);
   return failureOfUnanswered(child, reply.kind, limits, deadline - performance.now());
+}
+
+/** Evaluates one record in a child of its own. Only code that takes the whole record is sent it, once the child asks. */
+async function evaluateAlone(
+  child: Child,
+  { code, input, output, record }: { code: string } & PythonRecord,
+  limits: PythonLimits,
+): Promise<PythonFailure | Answered> {
+  const deadline = performance.now() + limits.wallMs;
+  const reply = await child.send(encodeFrame({ task: 'evaluate', code, input, output }), {
+    wallMs: limits.wallMs,
+    isLast: true,
+  });
+  if (reply.kind !== 'answer') {
+    return failureOfUnanswered(child, reply.kind, limits, deadline - performance.now());
+  }
+  if (!asksForRecord(reply)) return readReply(reply, 'score');
+  const whole = recordFrame(record);
+  const result =
+    'code' in whole
+      ? whole
+      : await exchange(child, whole, { limits, wanted: 'score', isLast: true, deadline });
+  // A child that was not sent the record, or asks for it once more, still waits.
+  if (isFailure(result)) child.kill();
+  return result;
+}
+
+function asksForRecord({ answer }: Extract<ChildReply, { kind: 'answer' }>): boolean {
+  return answer.kind === 'loaded' && answer.takesRecord;
 }
 
 /** Runs one job in a child of its own. */
 export async function runOne(
   pool: ChildPool,
-  job: Extract<ChildJob, { task: 'compile' | 'evaluate' }>,
+  job: { task: 'compile'; code: string } | ({ task: 'evaluate'; code: string } & PythonRecord),
   limits: PythonLimits,
   clock: Clock,
 ): Promise<TimedResult> {
   const child = await acquireChild(pool, limits);
   const startedAt = clock.monotonic();
   if ('code' in child) return { ...child, durationMs: 0 };
-  const wanted = job.task === 'compile' ? 'loaded' : 'score';
-  const result = await exchange(child, job, { limits, wanted, isLast: true });
+  const result =
+    job.task === 'compile'
+      ? await exchange(child, encodeFrame(job), { limits, wanted: 'loaded', isLast: true })
+      : await evaluateAlone(child, job, limits);
   return { ...result, durationMs: clock.monotonic() - startedAt };
 }
 
@@ -95,7 +136,7 @@ const endsChild = (result: PythonFailure | { score: number }) =>
  */
 export async function runMany(
   pool: ChildPool,
-  job: { code: string; records: readonly TextPair[] },
+  job: { code: string; records: readonly PythonRecord[] },
   limits: PythonLimits,
   clock: Clock,
 ): Promise<TimedResult[]> {
@@ -115,26 +156,30 @@ export async function runMany(
 /** Adds the results of the records that this child takes: at least one. */
 async function runInChild(
   child: Child,
-  job: { code: string; records: readonly TextPair[] },
+  job: { code: string; records: readonly PythonRecord[] },
   limits: PythonLimits,
   clock: Clock,
   results: TimedResult[],
 ): Promise<void> {
   const first = results.length;
   let startedAt = clock.monotonic();
-  const loaded = await exchange(
-    child,
-    { task: 'many', code: job.code },
-    { limits, wanted: 'loaded', isLast: false },
-  );
+  const loaded = await exchange(child, encodeFrame({ task: 'many', code: job.code }), {
+    limits,
+    wanted: 'loaded',
+    isLast: false,
+  });
   if (isFailure(loaded)) {
     child.kill();
     results.push({ ...loaded, durationMs: clock.monotonic() - startedAt });
     return;
   }
   for (const record of job.records.slice(first)) {
-    const result = await exchange(child, record, { limits, wanted: 'score', isLast: false });
-    const isSpent = endsChild(result);
+    const frame = batchFrame(record, loaded.takesRecord);
+    const isTooLarge = 'code' in frame;
+    const result = isTooLarge
+      ? frame
+      : await exchange(child, frame, { limits, wanted: 'score', isLast: false });
+    const isSpent = !isTooLarge && endsChild(result);
     if (!isSpent || results.length === first) {
       results.push({ ...result, durationMs: clock.monotonic() - startedAt });
       startedAt = clock.monotonic();
@@ -142,4 +187,12 @@ async function runInChild(
     if (isSpent) break;
   }
   child.kill();
+}
+
+/** Returns the frames of one record of a batch: its texts, and the whole record for code that takes it. */
+function batchFrame({ input, output, record }: PythonRecord, takesRecord: boolean): Buffer | PythonFailure {
+  const texts = encodeFrame({ input, output });
+  if (!takesRecord) return texts;
+  const whole = recordFrame(record);
+  return 'code' in whole ? whole : Buffer.concat([texts, whole]);
 }

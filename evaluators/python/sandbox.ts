@@ -9,7 +9,7 @@ import {
   sourceTooLarge,
   toOutcome,
 } from './failure.ts';
-import type { TextPair } from './frame.ts';
+import type { PythonRecord, TextPair } from './frame.ts';
 import { DEFAULT_LIMITS, MAX_BATCH, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 import type { ChildPool } from './pool.ts';
 import { runMany, runOne, type TimedResult } from './run.ts';
@@ -56,7 +56,7 @@ export type Sandbox = {
   compile(code: string, holder?: SlotHolder): Promise<CompileResult>;
   /** Runs one evaluation, in its own process. Never rejects. */
   evaluate(
-    job: { code: string; limits?: PythonLimits } & TextPair,
+    job: { code: string; limits?: PythonLimits } & PythonRecord,
     holder?: SlotHolder,
   ): Promise<PythonEvaluation>;
   /**
@@ -66,7 +66,7 @@ export type Sandbox = {
    * @throws RangeError for more than 200 records
    */
   evaluateMany(
-    job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
+    job: { code: string; records: readonly PythonRecord[]; limits?: PythonLimits },
     holder?: SlotHolder,
   ): Promise<PythonEvaluation[]>;
   /** Ends every process, also running ones, and removes the directory. */
@@ -129,20 +129,20 @@ export class PooledSandbox implements Sandbox {
   }
 
   async evaluate(
-    job: { code: string; limits?: PythonLimits } & TextPair,
+    job: { code: string; limits?: PythonLimits } & PythonRecord,
     holder = NO_ORGANIZATION,
   ): Promise<PythonEvaluation> {
-    const { code, input, output, limits = DEFAULT_LIMITS } = job;
-    const tooMuch = checkCode(code) ?? checkTexts(job);
+    const { limits = DEFAULT_LIMITS, ...work } = job;
+    const tooMuch = checkCode(job.code) ?? checkTexts(job);
     if (tooMuch !== null) return toEvaluation({ ...tooMuch, durationMs: 0 });
     const result = await this.#slots.run(holder, () =>
-      runOne(this.#pool, { task: 'evaluate', code, input, output }, limits, this.#clock),
+      runOne(this.#pool, { task: 'evaluate', ...work }, limits, this.#clock),
     );
     return toEvaluation(result ?? { ...queueIsFull(), durationMs: 0 });
   }
 
   async evaluateMany(
-    job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
+    job: { code: string; records: readonly PythonRecord[]; limits?: PythonLimits },
     holder = NO_ORGANIZATION,
   ): Promise<PythonEvaluation[]> {
     const { code, records, limits = DEFAULT_LIMITS } = job;

@@ -6,7 +6,7 @@ import type { Evaluated, Outcome, Probe, StoredRecord } from '#core/scoring/mod.
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import type { Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SlotHolder } from '../python/mod.ts';
-import { type BatchItem, completeBatch } from './batch.ts';
+import { type BatchItem, completeBatch, open } from './batch.ts';
 import type { ExternalTask, JudgeTask, PythonTexts, ThreadData } from './scoring-thread.ts';
 
 /** Definition of an evaluator, with its secrets decrypted. */
@@ -97,7 +97,11 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   ): Promise<Evaluated[]> {
     const prepared = await run<StoredRecord[], BatchItem<PythonTexts, Evaluated>[]>('preparePython', calls);
     const limits = { ...DEFAULT_LIMITS, ...ownLimits };
-    return await completeBatch(prepared, async (records): Promise<Evaluated[]> => {
+    // The bodies stay here: only code that takes the whole record is sent them.
+    const batch = prepared.map((item, index) =>
+      item.kind === 'open' ? open({ ...item.work, record: wholeRecord(calls[index]!) }) : item,
+    );
+    return await completeBatch(batch, async (records): Promise<Evaluated[]> => {
       const [first, ...more] = records;
       const results =
         more.length === 0
@@ -123,6 +127,10 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       await pool.destroy();
     },
   };
+}
+
+function wholeRecord({ requestText, responseText, inputs }: StoredRecord) {
+  return { requestText, responseText, inputs: inputs ?? {} };
 }
 
 const DEFECT: Outcome = {

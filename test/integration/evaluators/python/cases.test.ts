@@ -36,7 +36,17 @@ t.test("compiling reports an error in Python's words, with line and column", asy
     ['def evaluate(input, output):\n  yield 1', { code: 'py_bad_return_type', line: 1 }],
     ['def evaluate(a): pass', { code: 'py_bad_signature', line: 1 }],
     ['def evaluate(): pass', { code: 'py_bad_signature' }],
-    ['def evaluate(a, b, c): pass', { code: 'py_bad_signature' }],
+    [
+      'def evaluate(a, b, c, d): pass',
+      {
+        code: 'py_bad_signature',
+        message:
+          'evaluate(a, b, c, d) cannot be called as evaluate(input, output) or evaluate(input, output, record)',
+        line: 1,
+      },
+    ],
+    ['def evaluate(output, input, record, /): pass', { code: 'py_bad_signature' }],
+    ['def evaluate(input, output, record, strict): pass', { code: 'py_bad_signature' }],
     ['def evaluate(input, output, *, strict): pass', { code: 'py_bad_signature' }],
     ['def evaluate(*, a, b): pass', { code: 'py_bad_signature' }],
     ['def evaluate(output, x): pass', { code: 'py_bad_signature' }],

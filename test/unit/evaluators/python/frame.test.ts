@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeAnswer, encodeFrame } from '../../../../evaluators/python/frame.ts';
+import { decodeAnswer, encodeFrame, encodeRecord } from '../../../../evaluators/python/frame.ts';
 
 /** Packs an answer as evaluation.py does, without the length. */
 function pack(parts: {
@@ -22,7 +22,8 @@ function pack(parts: {
 }
 
 t.test('decodeAnswer decodes each kind of answer', async (t) => {
-  t.same(decodeAnswer(pack({ kind: 0 })), { kind: 'loaded', traces: '' });
+  t.same(decodeAnswer(pack({ kind: 0 })), { kind: 'loaded', takesRecord: false, traces: '' });
+  t.same(decodeAnswer(pack({ kind: 3 })), { kind: 'loaded', takesRecord: true, traces: '' });
   t.same(decodeAnswer(pack({ kind: 1, score: 0.1, traces: 'é' })), {
     kind: 'score',
     score: 0.1,
@@ -45,7 +46,7 @@ t.test('decodeAnswer turns a score of -0 into 0', async (t) => {
 
 t.test('decodeAnswer returns null for bytes that are not an answer', async (t) => {
   t.equal(decodeAnswer(Buffer.alloc(0)), null);
-  t.equal(decodeAnswer(pack({ kind: 3 })), null);
+  t.equal(decodeAnswer(pack({ kind: 9 })), null);
   for (const score of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     t.equal(decodeAnswer(pack({ kind: 1, score })), null);
   }
@@ -71,4 +72,14 @@ t.test('encodeFrame writes the length and the JSON of a job', async (t) => {
   const frame = encodeFrame({ input: '\ud800é', output: '' });
   t.equal(frame.readUInt32BE(0), frame.length - 4);
   t.same(JSON.parse(frame.subarray(4).toString()), { input: '\ud800é', output: '' });
+});
+
+t.test('encodeRecord copies the bodies as they are into one JSON object', async (t) => {
+  const record = { requestText: '{"a": 1e400}', responseText: '["é"]', inputs: { name: '\ud800' } };
+  const frame = encodeRecord(record);
+  t.equal(frame.readUInt32BE(0), frame.length - 4);
+  t.equal(
+    frame.subarray(4).toString(),
+    '{"request":{"a": 1e400},"response":["é"],"inputs":{"name":"\\ud800"}}',
+  );
 });
