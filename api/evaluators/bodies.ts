@@ -1,5 +1,6 @@
 /** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can express their rules. */
 import { type Static, Type } from '@sinclair/typebox';
+import { Categories } from '#core/contracts/categories.ts';
 import { CodeLimits, type LlmScoringType } from '#core/contracts/evaluator.ts';
 import { FilterShape, filterOrQ, QueryText } from '#core/contracts/filter-or-q.ts';
 import {
@@ -199,6 +200,7 @@ export type LlmTestBody = Static<typeof LlmTestBody>;
 export const PythonTestBody = Type.Object(
   {
     code: Type.String(),
+    categories: Type.Optional(Categories),
     limits: Type.Optional(CodeLimits),
     testInput: TestInputBody,
     evaluatorName: EvaluatorName,

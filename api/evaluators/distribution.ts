@@ -1,6 +1,7 @@
 /** Groups an evaluator's scores into buckets, and decides which of them mean "good". Pure. */
 import { type Static, Type } from '@sinclair/typebox';
-import { foldLabel, type LlmTemplate } from '#core/contracts/evaluator.ts';
+import { type Choice, choicesOf, foldLabel } from '#core/contracts/categories.ts';
+import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import { closed } from '#core/contracts/shapes.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 
@@ -11,6 +12,7 @@ export type Version = {
   version: number;
   scoringType: ScoringType;
   llmTemplate: LlmTemplate | null;
+  codeTemplate: CodeTemplate | null;
 };
 
 const Count = Type.Integer();
@@ -32,12 +34,19 @@ const HALF = 0.5;
 /** Returns the middle of two numbers of any size. */
 const middle = (low: number, high: number) => low / 2 + high / 2;
 
+/** Returns the labels of an evaluator with their scores: a judge's choices, or the categories of code. */
+function choicesFor({ llmTemplate, codeTemplate }: Version): readonly Choice[] | undefined {
+  const categories = codeTemplate?.categories;
+  return categories === undefined ? llmTemplate?.choices : choicesOf(categories);
+}
+
 /** Returns the lowest score that counts as good: the middle of the possible scores, or half. */
-export function passThreshold({ llmTemplate }: Version): number {
+export function passThreshold(version: Version): number {
+  const { llmTemplate } = version;
   if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
     return middle(llmTemplate.min, llmTemplate.max);
   }
-  const scores = llmTemplate?.choices?.map(({ score }) => score);
+  const scores = choicesFor(version)?.map(({ score }) => score);
   return scores === undefined ? HALF : middle(Math.min(...scores), Math.max(...scores));
 }
 
@@ -50,8 +59,9 @@ export function bucketsOf(version: Version, scores: { min: number | null; max: n
       { label: 'true', score: 1, count: 0 },
     ];
   }
-  if (llmTemplate?.choices !== undefined) {
-    return llmTemplate.choices.map(({ description, score }) => ({ label: description, score, count: 0 }));
+  const choices = choicesFor(version);
+  if (choices !== undefined) {
+    return choices.map(({ description, score }) => ({ label: description, score, count: 0 }));
   }
   const from = llmTemplate?.min ?? scores.min;
   const to = llmTemplate?.max ?? scores.max;

@@ -1,5 +1,6 @@
 /** An evaluator as a row, and as the API shows it. */
 import { type Static, Type } from '@sinclair/typebox';
+import { Categories } from '#core/contracts/categories.ts';
 import { CodeLimits, type CodeTemplate, type LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
@@ -49,7 +50,10 @@ const LlmTemplateShape = Type.Object(
   },
   closed,
 );
-const CodeTemplateShape = Type.Object({ code: Type.String(), limits: Type.Optional(CodeLimits) }, closed);
+const CodeTemplateShape = Type.Object(
+  { code: Type.String(), categories: Type.Optional(Categories), limits: Type.Optional(CodeLimits) },
+  closed,
+);
 /** Settings of an external evaluator; the fields depend on the adapter. */
 const ExternalConfigShape = Type.Unsafe<ExternalConfig>(Type.Object({ adapter: OneOf(ADAPTERS) }));
 

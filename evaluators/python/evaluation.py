@@ -18,18 +18,26 @@ FILE_NAME = '<evaluator>'
 MAX_PRINTED_BYTES = 16 * 1024
 MAX_MESSAGE_LENGTH = 500
 LONGEST_NAME = 100
+MAX_LABEL_LENGTH = 500
+# Of a message, or of a reasoning, which the service cuts to 4,096 with a mark.
+MAX_TEXT_BYTES = 4100
 # Memory that is freed when the code runs out of it, so that enough is left to report that.
 RESERVE_BYTES = 1 << 20
 NO_MEMORY_TO_ANSWER = 95
 # The parameters of `evaluate`, in their order.
 NAMES = ('input', 'output', 'record')
+# The members of a dict that `evaluate` returns.
+MEMBERS = ('score', 'label', 'reasoning')
+RULE = 'a bool, an int or a float, or a dict of score, label and reasoning'
+RULE_WITH_LABELS = 'a label, a score, or a dict of score, label and reasoning'
 
-# An answer: its kind, the score, line and column (0: none), the lengths of code and message; then code, message and printed
-# output. frame.ts decodes it. TAKES_RECORD is LOADED for an `evaluate` that takes the whole record.
-LOADED, SCORE, FAILURE, TAKES_RECORD = 0, 1, 2, 3
+# An answer: its kind, the score, line and column (0: none), the lengths of two texts; then the texts and printed output. The
+# texts are code and message of a failure, or label and reasoning of a score (empty: none). frame.ts decodes it. TAKES_RECORD
+# is LOADED for an `evaluate` that takes the whole record, LABEL a SCORE that the label decides.
+LOADED, SCORE, FAILURE, TAKES_RECORD, LABEL = 0, 1, 2, 3, 4
 _pack_head = struct.Struct('>IBdiiHH').pack
 _read, _write, _close, _exit = os.read, os.write, os.close, os._exit
-_type, _bool, _int, _float, _str, _len, _callable = type, bool, int, float, str, len, callable
+_type, _bool, _int, _float, _str, _dict, _len, _callable = type, bool, int, float, str, dict, len, callable
 _is_finite, _recursion_limit, _load_json = math.isfinite, sys.setrecursionlimit, json.loads
 _compile, _exec = compile, exec
 # Returns a plain str of a str or a subclass of it, whose own methods can return anything.
@@ -106,13 +114,12 @@ def read_exactly(length):
     return b''.join(parts)
 
 
-def answer(kind, printed, score=0.0, failure=None):
-    code = failure.code.encode() if failure else b''
-    message = failure.message[:MAX_MESSAGE_LENGTH].encode('utf-8', 'replace') if failure else b''
-    line, column = (failure.line, failure.column) if failure else (0, 0)
-    rest = code + message + printed.take()
+def answer(kind, printed, score=0.0, texts=('', ''), place=(0, 0)):
+    first, second = (text.encode('utf-8', 'replace') for text in texts)
+    second = second[:MAX_TEXT_BYTES]
+    rest = first + second + printed.take()
     # 21: bytes of the head after the length.
-    frame = _pack_head(21 + _len(rest), kind, score, line, column, _len(code), _len(message)) + rest
+    frame = _pack_head(21 + _len(rest), kind, score, *place, _len(first), _len(second)) + rest
     while frame:
         frame = frame[_write(CONNECTION, frame):]
 
@@ -143,9 +150,9 @@ def do_job(reserve):
             if takes_record:
                 # An answer takes what was printed, and that belongs to the last one.
                 answer(TAKES_RECORD, Printed())
-            answer_record(call, takes_record, job, printed)
+            answer_record(call, takes_record, job, job['labels'], printed)
         while many:
-            answer_next(call, takes_record, read_frame(), printed)
+            answer_next(call, takes_record, read_frame(), job['labels'], printed)
     except BaseException as error:
         reserve.clear()
         answer_failure(error, printed)
@@ -153,15 +160,19 @@ def do_job(reserve):
     _close(CONNECTION)
 
 
-def answer_record(call, takes_record, texts, printed):
+def answer_record(call, takes_record, texts, labels, printed):
     more = (read_record(),) if takes_record else ()
-    answer(SCORE, printed, score=score_of(call(texts['input'], texts['output'], *more)))
+    score, label, reasoning = result_of(call(texts['input'], texts['output'], *more), labels)
+    if score is None:
+        answer(LABEL, printed, texts=(label, reasoning))
+    else:
+        answer(SCORE, printed, score=score, texts=(label, reasoning))
 
 
-def answer_next(call, takes_record, texts, printed):
+def answer_next(call, takes_record, texts, labels, printed):
     """Answers one record of a batch. After an ordinary failure the child goes on; without memory it cannot."""
     try:
-        answer_record(call, takes_record, texts, printed)
+        answer_record(call, takes_record, texts, labels, printed)
     except MemoryError:
         raise
     except BaseException as error:
@@ -173,7 +184,8 @@ def answer_failure(error, printed):
         _recursion_limit(1000)
         failure = error if _type(error) is Failure else describe(error)
         release(error)
-        answer(FAILURE, printed, failure=failure)
+        texts = failure.code, failure.message[:MAX_MESSAGE_LENGTH]
+        answer(FAILURE, printed, texts=texts, place=(failure.line, failure.column))
     except MemoryError:
         _exit(NO_MEMORY_TO_ANSWER)
 
@@ -186,12 +198,52 @@ def release(error):
         pass  # the code's own class may refuse it
 
 
-def score_of(value):
+def result_of(value, labels):
+    """
+    Returns the score, the label and the reasoning that `evaluate` returned; texts that are absent are empty. The score is None when
+    the label decides it, which only an evaluator with `labels` may leave to it. Only exact types are read: the methods of a
+    subclass can return anything.
+    """
     kind = _type(value)
-    # Exactly these types: the methods of a subclass can return anything.
+    if kind is _str and labels:
+        return None, label_of(value), ''
+    if kind is not _dict:
+        rule = RULE_WITH_LABELS if labels else RULE
+        return score_of(value, lambda name: f'evaluate returned {name}; it must return {rule}'), '', ''
+    for name in value:
+        if _type(name) is not _str or name not in MEMBERS:
+            shown = repr(name[:LONGEST_NAME]) if _type(name) is _str else f'of type {name_of(_type(name))}'
+            raise bad_type(f'evaluate returned a dict with the unknown member {shown}; its members are score, label and reasoning')
+    score, label, reasoning = (value.get(name) for name in MEMBERS)
+    label = '' if label is None else label_of(label)
+    if reasoning is not None and _type(reasoning) is not _str:
+        raise bad_type(f'evaluate returned {name_of(_type(reasoning))} as the reasoning; it must be a str')
+    if score is not None:
+        score = score_of(score, lambda name: f'evaluate returned {name} as the score; it must be a bool, an int or a float')
+    elif not labels:
+        raise bad_type('evaluate returned a dict without a score, which only an evaluator with categories may do, for a label')
+    elif not label:
+        raise bad_type('evaluate returned a dict without a score and without a label; it must have one of them')
+    # Four bytes for each character at most.
+    return score, label, '' if reasoning is None else reasoning[:MAX_TEXT_BYTES]
+
+
+def bad_type(message):
+    return Failure('py_bad_return_type', message)
+
+
+def label_of(label):
+    if _type(label) is not _str:
+        raise bad_type(f'evaluate returned {name_of(_type(label))} as the label; it must be a str')
+    if not label.strip() or _len(label) > MAX_LABEL_LENGTH:
+        raise bad_type(f'evaluate returned a label of {_len(label)} characters; it must have 1 to {MAX_LABEL_LENGTH}, and not only spaces')
+    return label
+
+
+def score_of(value, complaint):
+    kind = _type(value)
     if kind is not _float and kind is not _int and kind is not _bool:
-        name = name_of(kind)
-        raise Failure('py_bad_return_type', f'evaluate returned {name}; it must return a bool, an int or a float')
+        raise bad_type(complaint(name_of(kind)))
     try:
         score = _float(value)
     except OverflowError:
@@ -233,7 +285,7 @@ def as_call(function, defined):
     if flags & inspect.CO_GENERATOR:
         raise Failure(
             'py_bad_return_type',
-            'evaluate returned a generator, as it contains yield; it must return a bool, an int or a float',
+            f'evaluate returned a generator, as it contains yield; it must return {RULE}',
             line,
         )
     if code and code.co_kwonlyargcount == 0:  # the usual cases

@@ -1,5 +1,6 @@
 /** The scorer: one function for every kind of evaluator. Threads call judges and services, the sandbox runs Python. */
 import { availableParallelism } from 'node:os';
+import { choicesOf } from '#core/contracts/categories.ts';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { Evaluated, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
@@ -92,11 +93,12 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
 
   async function scoreInPython(
     calls: StoredRecord[],
-    { code, limits: ownLimits }: CodeTemplate,
+    { code, categories, limits: ownLimits }: CodeTemplate,
     turn: SlotHolder,
   ): Promise<Evaluated[]> {
     const prepared = await run<StoredRecord[], BatchItem<PythonTexts, Evaluated>[]>('preparePython', calls);
     const limits = { ...DEFAULT_LIMITS, ...ownLimits };
+    const choices = categories && choicesOf(categories);
     // The bodies stay here: only code that takes the whole record is sent them.
     const batch = prepared.map((item, index) =>
       item.kind === 'open' ? open({ ...item.work, record: wholeRecord(calls[index]!) }) : item,
@@ -105,8 +107,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       const [first, ...more] = records;
       const results =
         more.length === 0
-          ? [await sandbox.evaluate({ code, limits, ...first! }, turn)]
-          : await sandbox.evaluateMany({ code, limits, records }, turn);
+          ? [await sandbox.evaluate({ code, choices, limits, ...first! }, turn)]
+          : await sandbox.evaluateMany({ code, choices, limits, records }, turn);
       return results.map(({ outcome }) => ({ outcome, use: null }));
     });
   }

@@ -1,11 +1,6 @@
 /** The form of an evaluator: its fields as texts, and the bodies that they become. Pure. */
-import type {
-  Choice,
-  CodeLimits,
-  CodeTemplate,
-  LlmScoringType,
-  LlmTemplate,
-} from '#core/contracts/evaluator.ts';
+import type { Choice } from '#core/contracts/categories.ts';
+import type { CodeLimits, CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Adapter } from '#core/evaluations/mod.ts';
 import type { Evaluator, Templates } from '../../../client/evaluators.ts';
 import { configOf, type ExternalDraft, externalDraftOf } from './external-draft.ts';
@@ -33,6 +28,8 @@ export type Draft = {
   cpuSeconds: string;
   memoryMb: string;
   external: ExternalDraft;
+  /** Fields that the form does not show: a change leaves them as they are. */
+  keptCode?: Pick<CodeTemplate, 'categories'>;
 };
 
 const FIRST_CODE = `def evaluate(input, output):
@@ -88,9 +85,15 @@ const choiceDraft = ({ score, description }: Choice, key: number): ChoiceDraft =
   description,
 });
 
-function codeFields({ code, limits = {} }: CodeTemplate): Partial<Draft> {
+function codeFields({ code, limits = {}, categories }: CodeTemplate): Partial<Draft> {
   const { wallMs, cpuSeconds, memoryMb } = limits;
-  return { code, wallMs: textOf(wallMs), cpuSeconds: textOf(cpuSeconds), memoryMb: textOf(memoryMb) };
+  return {
+    code,
+    wallMs: textOf(wallMs),
+    cpuSeconds: textOf(cpuSeconds),
+    memoryMb: textOf(memoryMb),
+    ...(categories !== undefined && { keptCode: { categories } }),
+  };
 }
 
 /** Returns the form of an evaluator as it is. */
@@ -149,7 +152,7 @@ function templateOf(draft: Draft) {
     case 'llm':
       return { llm_template: llmTemplateOf(draft) };
     case 'python':
-      return { code_template: defined({ code: draft.code, limits: limitsOf(draft) }) };
+      return { code_template: defined({ code: draft.code, ...draft.keptCode, limits: limitsOf(draft) }) };
     case 'external':
       return { external_config: configOf(draft.external) };
   }
@@ -196,7 +199,7 @@ export function trialOf(draft: Draft, testInput: TestInput): { path: string; bod
     case 'python':
       return {
         path: '/v1/evaluator/python/test',
-        body: defined({ code: draft.code, limits: limitsOf(draft), testInput, ...named }),
+        body: defined({ code: draft.code, ...draft.keptCode, limits: limitsOf(draft), testInput, ...named }),
       };
     case 'external':
       return {

@@ -24,6 +24,12 @@ const choices = (...given: unknown[]) => ({
   llm_template: { ...CHOICE.llm_template, choices: given },
 });
 
+const categories = (...given: unknown[]) => ({
+  ...PYTHON,
+  code_template: { ...PYTHON.code_template, categories: given },
+});
+const GOOD = { label: 'good', score: 1 };
+
 const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
   ['no object', [], 'body must be an object, but is []'],
   ['no name', BOOLEAN, 'name is required'],
@@ -104,6 +110,46 @@ const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
     'an open variable',
     { name: 'a', ...llm({ prompt: 'Is {{output good?' }) },
     /^llm_template\.prompt has "\{\{" without "\}\}"/,
+  ],
+  ['one category', { name: 'a', ...categories(GOOD) }, /^code_template\.categories must .*2/],
+  [
+    'a category without a score',
+    { name: 'a', ...categories(GOOD, { label: 'bad' }) },
+    'code_template.categories.1.score is required',
+  ],
+  [
+    'a category with a field of its own',
+    { name: 'a', ...categories(GOOD, { label: 'bad', score: 0, description: 'x' }) },
+    'code_template.categories.1.description is not a known field',
+  ],
+  [
+    'a blank category',
+    { name: 'a', ...categories(GOOD, { label: ' ', score: 0 }) },
+    'code_template.categories.1.label must not be empty',
+  ],
+  [
+    'categories of one label',
+    { name: 'a', ...categories(GOOD, { label: 'GOOD ', score: 0 }) },
+    'code_template.categories.1 has the label of code_template.categories.0, ignoring case and surrounding space: "GOOD "',
+  ],
+  [
+    'choices and categories',
+    {
+      name: 'a',
+      ...CHOICE,
+      llm_template: { ...CHOICE.llm_template, categories: [GOOD, { label: 'bad', score: 0 }] },
+    },
+    'llm_template.categories is another name of llm_template.choices: give one of the two',
+  ],
+  [
+    'categories of a judge that are none',
+    { name: 'a', ...CHOICE, llm_template: { model: 'm', prompt: 'p', categories: [GOOD, 'bad'] } },
+    /^llm_template\.categories\.1 must be an object/,
+  ],
+  [
+    'categories for a range',
+    { name: 'a', ...range({ categories: [GOOD, { label: 'bad', score: 0 }] }) },
+    'llm_template.categories does not belong to the scoring_type LLM-RANGE',
   ],
   ['no least score', { name: 'a', ...range({ min: undefined }) }, 'llm_template.min is required'],
   ['a null least score', { name: 'a', ...range({ min: null }) }, 'llm_template.min is required'],

@@ -86,6 +86,32 @@ t.test('a bare text is a choice scored by its index, and a bare number a choice 
   ]);
 });
 
+t.test('categories of a judge are its choices under another name, and those of code are kept', async (t) => {
+  const categories = [
+    { label: 'rude', score: -1 },
+    { label: 'kind', score: 1 },
+  ];
+  const judge = await api.make('/v1/evaluator', {
+    name: 'categories of a judge',
+    scoring_type: 'LLM-CHOICE',
+    llm_template: { model: 'm', prompt: 'p', categories, choices: null },
+  });
+  t.strictSame(judge.llm_template, {
+    model: 'm',
+    prompt: 'p',
+    choices: [
+      { score: -1, description: 'rude' },
+      { score: 1, description: 'kind' },
+    ],
+  });
+  const code = await api.make('/v1/evaluator', {
+    name: 'categories of code',
+    scoring_type: 'PYTHON',
+    code_template: { code: CODE, categories },
+  });
+  t.strictSame(code.code_template, { code: CODE, categories });
+});
+
 t.test('an evaluator whose name has the score key of another is refused', async (t) => {
   const first = await api.make('/v1/evaluator', { name: 'Is it polite', ...BOOLEAN });
   const same = await api.call('/v1/evaluator', { body: { name: 'Is it polite', ...RANGE } });
@@ -193,7 +219,7 @@ t.test('evaluators are listed newest first, and filters restrict the list', asyn
   const found = async (body: object) =>
     (await api.make<Evaluator[]>('/v1/evaluator/query', body)).map(({ name }) => name);
   t.strictSame(await found({ name: 'POLITE' }), ['Is it polite']);
-  t.strictSame(await found({ scoring_type: 'PYTHON' }), ['Limited', 'python']);
+  t.strictSame(await found({ scoring_type: 'PYTHON' }), ['Limited', 'categories of code', 'python']);
   t.strictSame(await found({ isPaused: true }), []);
   t.equal((await found({ isPaused: false })).length, all.length);
   const unknown = await api.call('/v1/evaluator/query', { body: { filter: 'all' } });

@@ -87,6 +87,31 @@ t.test('an evaluator without evaluations has empty statistics', async (t) => {
   t.strictSame((await statsOf(python.id)).scores.distribution, [], 'whose scores have no bounds yet');
 });
 
+t.test('scores of code with categories are counted by label, and pass from their middle', async (t) => {
+  const categories = [
+    { label: 'bad', score: 0 },
+    { label: 'fair', score: 4 },
+    { label: 'good', score: 10 },
+  ];
+  const { id } = await api.make('/v1/evaluator', {
+    name: 'Labelled code',
+    scoring_type: 'PYTHON',
+    code_template: { ...PYTHON.code_template, categories },
+  });
+  await insertEvaluations(api, [
+    scored(id, 0, { label: 'bad' }),
+    scored(id, 4, { label: 'fair' }),
+    scored(id, 10, { label: 'good' }),
+    scored(id, 10, { label: 'good' }),
+  ]);
+  const { scores, agreement } = await statsOf(id);
+  t.strictSame(
+    scores.distribution,
+    categories.map((category, index) => ({ ...category, count: [1, 1, 2][index] })),
+  );
+  t.match(agreement, { threshold: 5, pass_rate: { value: 0.5 } });
+});
+
 t.test('scores, states, errors and costs are summed; probes and other versions are not', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Summed', ...RANGE });
   const judged = (latency: number) => ({

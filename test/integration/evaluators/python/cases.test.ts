@@ -96,7 +96,11 @@ t.test('every accepted signature of evaluate gets input and output in the right 
 t.test('a failed Python evaluation has a code and a message that names the cause', async (t) => {
   const sandbox = await openSandbox(t);
   const failing: [body: string, code: string, message: string | RegExp][] = [
-    ['return "0.7"', 'py_bad_return_type', 'evaluate returned str; it must return a bool, an int or a float'],
+    [
+      'return "0.7"',
+      'py_bad_return_type',
+      'evaluate returned str; it must return a bool, an int or a float, or a dict of score, label and reasoning',
+    ],
     ['async def f(): pass\nreturn f()', 'py_bad_return_type', /^evaluate returned coroutine/],
     ['return float("nan")', 'py_not_finite', 'evaluate returned nan; a score must be finite'],
     ['return 2**20_000', 'py_not_finite', 'evaluate returned an integer too large for a score'],

@@ -153,6 +153,7 @@ const version = (rest: object) => ({
   version: 1,
   scoringType: 'PYTHON' as const,
   llmTemplate: null,
+  codeTemplate: null,
   ...rest,
 });
 const llmTemplate = { model: 'm', prompt: 'p' };

@@ -27,7 +27,23 @@ t.test('decodeAnswer decodes each kind of answer', async (t) => {
   t.same(decodeAnswer(pack({ kind: 1, score: 0.1, traces: 'é' })), {
     kind: 'score',
     score: 0.1,
+    label: null,
+    reasoning: null,
     traces: 'é',
+  });
+  t.same(decodeAnswer(pack({ kind: 1, score: 1, code: 'good', message: 'why' })), {
+    kind: 'score',
+    score: 1,
+    label: 'good',
+    reasoning: 'why',
+    traces: '',
+  });
+  t.same(decodeAnswer(pack({ kind: 4, code: 'good' })), {
+    kind: 'score',
+    score: null,
+    label: 'good',
+    reasoning: null,
+    traces: '',
   });
   t.same(decodeAnswer(pack({ kind: 2, code: 'py_exception', message: 'boom', traces: 'x' })), {
     kind: 'failure',
@@ -47,6 +63,7 @@ t.test('decodeAnswer turns a score of -0 into 0', async (t) => {
 t.test('decodeAnswer returns null for bytes that are not an answer', async (t) => {
   t.equal(decodeAnswer(Buffer.alloc(0)), null);
   t.equal(decodeAnswer(pack({ kind: 9 })), null);
+  t.equal(decodeAnswer(pack({ kind: 4 })), null, 'neither a score nor a label');
   for (const score of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     t.equal(decodeAnswer(pack({ kind: 1, score })), null);
   }
@@ -60,7 +77,7 @@ t.test(
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const answer = decodeAnswer(Buffer.from(bytes));
-        return answer?.kind !== 'score' || Number.isFinite(answer.score);
+        return answer?.kind !== 'score' || Number.isFinite(answer.score ?? 0);
       }),
       { numRuns: 2_000 },
     );
