@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { Categories } from '#core/contracts/categories.ts';
 import { CodeLimits, type CodeTemplate, type LlmTemplate } from '#core/contracts/evaluator.ts';
+import { Examples } from '#core/contracts/examples.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import {
@@ -47,6 +48,7 @@ const LlmTemplateShape = Type.Object(
     min: Type.Optional(Type.Number()),
     max: Type.Optional(Type.Number()),
     choices: Type.Optional(Type.Array(Choice)),
+    examples: Type.Optional(Examples),
   },
   closed,
 );

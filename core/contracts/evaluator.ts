@@ -1,11 +1,13 @@
 /** Templates of evaluators, and the rules for them. An error names the JSON path, the value and the rule. */
-import { type Static, type TSchema, Type } from '@sinclair/typebox';
+import { type Static, Type } from '@sinclair/typebox';
 import type { JsonObject } from '../json/mod.ts';
 import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Categories, type Category, type Choice, checkCategories, readChoices } from './categories.ts';
 import { Compile, parseWith } from './check.ts';
 import { AssayError } from './errors.ts';
+import { checkExamples, type Example, Examples } from './examples.ts';
 import { invalidField } from './invalid.ts';
+import { compileAt } from './nested.ts';
 import { readFinite, requireNotBlank } from './read-value.ts';
 import { closed } from './shapes.ts';
 
@@ -24,6 +26,7 @@ export type LlmTemplate = {
   min?: number;
   max?: number;
   choices?: Choice[];
+  examples?: Example[];
 };
 
 /** The template of a PYTHON evaluator: code that defines `evaluate(input, output)`. */
@@ -61,23 +64,10 @@ const LlmTemplateShape = Type.Object(
     max: Special,
     choices: Special,
     categories: Special,
+    examples: Special,
   },
   closed,
 );
-
-/** Wraps a schema in objects so that its values lie at `path`. */
-function schemaUnder(path: readonly string[], innermost: TSchema) {
-  return Type.Object({
-    [path[0]!]: path
-      .slice(1)
-      .reduceRight<TSchema>((inner, name) => Type.Object({ [name]: inner }), innermost),
-  });
-}
-
-/** Wraps a value in objects so that it lies at `path`, and the paths in the schema's errors begin with that path. */
-function nestUnder(path: readonly string[], innermost: unknown): unknown {
-  return path.reduceRight<unknown>((value, name) => ({ [name]: value }), innermost);
-}
 
 /**
  * Makes a reader for LLM templates that lie at `path` in a body.
@@ -86,16 +76,12 @@ function nestUnder(path: readonly string[], innermost: unknown): unknown {
 export function llmTemplateReader(
   path: readonly string[],
 ): (scoringType: LlmScoringType, value: unknown) => LlmTemplate {
-  const checker = Compile(schemaUnder(path, LlmTemplateShape));
-  const categoriesPath = [...path, 'categories'];
-  const categoriesChecker = Compile(schemaUnder(categoriesPath, Categories));
-  const readCategories = (value: unknown): Choice[] => {
-    parseWith(categoriesChecker, nestUnder(categoriesPath, value));
-    return checkCategories(value as Category[], categoriesPath.join('.'));
-  };
+  const check = compileAt(path, LlmTemplateShape);
+  const checkShapeOfCategories = compileAt([...path, 'categories'], Categories);
+  const checkShapeOfExamples = compileAt([...path, 'examples'], Examples);
   const at = path.join('.');
   return (scoringType, value) => {
-    parseWith(checker, nestUnder(path, value));
+    check(value);
     const template = value as JsonObject & { model: string; prompt: string };
     for (const field of SPECIAL_FIELDS) {
       if (LLM_FIELDS[scoringType].includes(field) || (template[field] ?? null) === null) continue;
@@ -103,26 +89,41 @@ export function llmTemplateReader(
     }
     const model = requireNotBlank(template.model, `${at}.model`);
     const prompt = checkPrompt(template.prompt, at);
-    switch (scoringType) {
-      case 'LLM-BOOLEAN':
-        return { model, prompt };
-      case 'LLM-RANGE':
-        return { model, prompt, ...readRange(template, at) };
-      case 'LLM-CHOICE':
-        return { model, prompt, choices: readEitherName(template, at, readCategories) };
-    }
+    const scale = readScale(scoringType, template, { at, checkShapeOfCategories });
+    const examples = template.examples ?? [];
+    checkShapeOfExamples(examples);
+    checkExamples(examples as Example[], scale, `${at}.examples`);
+    const isWithout = (examples as Example[]).length === 0;
+    return { model, prompt, ...scale, ...(isWithout ? {} : { examples: examples as Example[] }) };
   };
 }
 
-/** Reads the choices of a judge, or its categories: the same under the name that other evaluators have them by. */
-function readEitherName(
+type ScaleOptions = { at: string; checkShapeOfCategories: (value: unknown) => void };
+
+/** Reads the fields that only one type has. */
+function readScale(
+  scoringType: LlmScoringType,
   template: JsonObject,
-  at: string,
-  readCategories: (value: unknown) => Choice[],
-): Choice[] {
+  options: ScaleOptions,
+): Pick<LlmTemplate, 'min' | 'max' | 'choices'> {
+  switch (scoringType) {
+    case 'LLM-BOOLEAN':
+      return {};
+    case 'LLM-RANGE':
+      return readRange(template, options.at);
+    case 'LLM-CHOICE':
+      return { choices: readEitherName(template, options) };
+  }
+}
+
+/** Reads the choices of a judge, or its categories: the same under the name that other evaluators have them by. */
+function readEitherName(template: JsonObject, { at, checkShapeOfCategories }: ScaleOptions): Choice[] {
   const { choices, categories } = template;
   if ((categories ?? null) === null) return readChoices(choices, `${at}.choices`);
-  if ((choices ?? null) === null) return readCategories(categories);
+  if ((choices ?? null) === null) {
+    checkShapeOfCategories(categories);
+    return checkCategories(categories as Category[], `${at}.categories`);
+  }
   throw invalidField(`${at}.categories`, `is another name of ${at}.choices: give one of the two`);
 }
 

@@ -5,4 +5,4 @@ export { cleanText } from './clean-text.ts';
 export * from './outcome.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
 export { readSubject, type StoredRecord } from './subject.ts';
-export { parseTemplate, renderTemplate } from './template.ts';
+export { jsonAsData, parseTemplate, renderTemplate } from './template.ts';

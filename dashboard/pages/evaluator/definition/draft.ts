@@ -30,6 +30,7 @@ export type Draft = {
   external: ExternalDraft;
   /** Fields that the form does not show: a change leaves them as they are. */
   keptCode?: Pick<CodeTemplate, 'categories'>;
+  keptJudge?: Pick<LlmTemplate, 'examples'>;
 };
 
 const FIRST_CODE = `def evaluate(input, output):
@@ -69,13 +70,14 @@ export function emptyDraft(kind: Kind): Draft {
 const textOf = (value: number | null | undefined) =>
   value === null || value === undefined ? '' : String(value);
 
-function llmFields({ model, prompt, min, max, choices }: LlmTemplate): Partial<Draft> {
+function llmFields({ model, prompt, min, max, choices, examples }: LlmTemplate): Partial<Draft> {
   return {
     model,
     prompt,
     ...(min !== undefined && { min: textOf(min) }),
     ...(max !== undefined && { max: textOf(max) }),
     ...(choices !== undefined && { choices: choices.map(choiceDraft) }),
+    ...(examples !== undefined && { keptJudge: { examples } }),
   };
 }
 
@@ -125,17 +127,18 @@ function defined<T extends object>(given: T): T {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 }
 
-function llmTemplateOf({ scoringType, model, prompt, min, max, choices }: Draft) {
+function llmTemplateOf({ scoringType, model, prompt, min, max, choices, keptJudge }: Draft) {
   switch (scoringType) {
     case 'LLM-BOOLEAN':
-      return { model, prompt };
+      return { model, prompt, ...keptJudge };
     case 'LLM-RANGE':
-      return defined({ model, prompt, min: numberOf(min), max: numberOf(max) });
+      return defined({ model, prompt, min: numberOf(min), max: numberOf(max), ...keptJudge });
     case 'LLM-CHOICE':
       return {
         model,
         prompt,
         choices: choices.map(({ score, description }) => defined({ score: numberOf(score), description })),
+        ...keptJudge,
       };
   }
 }

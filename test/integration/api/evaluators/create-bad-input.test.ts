@@ -151,6 +151,79 @@ const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
     { name: 'a', ...range({ categories: [GOOD, { label: 'bad', score: 0 }] }) },
     'llm_template.categories does not belong to the scoring_type LLM-RANGE',
   ],
+  [
+    'examples that are none',
+    { name: 'a', ...llm({ examples: 'x' }) },
+    'llm_template.examples must be an array, but is "x"',
+  ],
+  [
+    '21 examples',
+    { name: 'a', ...llm({ examples: Array(21).fill({ input: 'i', output: 'o', score: true }) }) },
+    /^llm_template\.examples must .*20/,
+  ],
+  [
+    'an example without an output',
+    { name: 'a', ...llm({ examples: [{ input: 'i', score: true }] }) },
+    'llm_template.examples.0.output is required',
+  ],
+  [
+    'an example without a score',
+    { name: 'a', ...llm({ examples: [{ input: 'i', output: 'o' }] }) },
+    'llm_template.examples.0.score is required',
+  ],
+  [
+    'an example of a boolean with a grade',
+    { name: 'a', ...llm({ examples: [{ input: 'i', output: 'o', score: 0.5 }] }) },
+    'llm_template.examples.0.score must be true, false, 1 or 0, but is 0.5',
+  ],
+  [
+    'an example outside of the range',
+    { name: 'a', ...range({ examples: [{ input: 'i', output: 'o', score: 99 }] }) },
+    'llm_template.examples.0.score must be a number from 1 to 5, but is 99',
+  ],
+  [
+    'an example with a label for a range',
+    { name: 'a', ...range({ examples: [{ input: 'i', output: 'o', label: 'x' }] }) },
+    'llm_template.examples.0.label belongs to a judge with choices only: give score',
+  ],
+  [
+    'an example with a label that is no choice',
+    {
+      name: 'a',
+      ...CHOICE,
+      llm_template: {
+        model: 'm',
+        prompt: 'p',
+        choices: ['a', 'b'],
+        examples: [{ input: 'i', output: 'o', label: 'c' }],
+      },
+    },
+    'llm_template.examples.0.label must be one of "a", "b", but is "c"',
+  ],
+  [
+    'an example with a score for choices',
+    {
+      name: 'a',
+      ...CHOICE,
+      llm_template: {
+        model: 'm',
+        prompt: 'p',
+        choices: ['a', 'b'],
+        examples: [{ input: 'i', output: 'o', score: 1 }],
+      },
+    },
+    'llm_template.examples.0.score does not belong to a judge with choices: give label',
+  ],
+  [
+    'large examples',
+    {
+      name: 'a',
+      ...llm({
+        examples: Array(2).fill({ input: 'é'.repeat(10_000), output: 'é'.repeat(10_000), score: true }),
+      }),
+    },
+    'llm_template.examples must have at most 65536 bytes as UTF-8 in all texts together, but has 80000',
+  ],
   ['no least score', { name: 'a', ...range({ min: undefined }) }, 'llm_template.min is required'],
   ['a null least score', { name: 'a', ...range({ min: null }) }, 'llm_template.min is required'],
   ['no greatest score', { name: 'a', ...range({ max: undefined }) }, 'llm_template.max is required'],

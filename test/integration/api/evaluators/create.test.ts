@@ -112,6 +112,39 @@ t.test('categories of a judge are its choices under another name, and those of c
   t.strictSame(code.code_template, { code: CODE, categories });
 });
 
+t.test('examples of a judge are stored as they were given, and an empty list as none', async (t) => {
+  const examples = [
+    { input: 'Hi', output: 'Go away.', label: 'RUDE', reasoning: 'It sends one away.' },
+    { input: 'Hi', output: 'Hello!', label: 'kind' },
+  ];
+  const choices = [
+    { score: -1, description: 'rude' },
+    { score: 1, description: 'kind' },
+  ];
+  const template = { model: 'm', prompt: 'p', choices };
+  const made = await api.make('/v1/evaluator', {
+    name: 'with examples',
+    scoring_type: 'LLM-CHOICE',
+    llm_template: { ...template, examples },
+  });
+  t.strictSame(made.llm_template, { ...template, examples });
+  const changed = await api.make<Evaluator>(
+    `/v1/evaluator/${made.id}`,
+    { llm_template: { ...template, examples: [] } },
+    'PUT',
+  );
+  t.strictSame([changed.version, changed.llm_template], [2, template]);
+  const graded = await api.make('/v1/evaluator', {
+    name: 'with graded examples',
+    ...RANGE,
+    llm_template: {
+      ...RANGE.llm_template,
+      examples: [{ input: '', output: '', score: RANGE.llm_template.max }],
+    },
+  });
+  t.match(graded.llm_template, { examples: [{ score: RANGE.llm_template.max }] });
+});
+
 t.test('an evaluator whose name has the score key of another is refused', async (t) => {
   const first = await api.make('/v1/evaluator', { name: 'Is it polite', ...BOOLEAN });
   const same = await api.call('/v1/evaluator', { body: { name: 'Is it polite', ...RANGE } });

@@ -126,3 +126,16 @@ t.test('Categories of code, which the form does not show, stay when it is saved'
   t.same(bodyOf({ ...saved, code: 'd' }).code_template, { code: 'd', categories });
   t.match(trialOf(saved, input).body, { code: 'c', categories });
 });
+
+t.test('Examples of a judge, which the form does not show, stay when it is saved', async (t) => {
+  const examples = [{ input: 'i', output: 'o', score: true }];
+  const saved = draftOf({
+    name: 'Shown',
+    scoring_type: 'LLM-BOOLEAN',
+    daily_budget_usd: null,
+    llm_template: { model: 'm', prompt: 'p', examples },
+    code_template: null,
+    external_config: null,
+  });
+  t.same(bodyOf({ ...saved, prompt: 'q' }).llm_template, { model: 'm', prompt: 'q', examples });
+});
