@@ -23,6 +23,13 @@ const Budget = Type.Optional(
   Nullable(Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD }), 'USD a day (UTC); null: no limit'),
 );
 
+const Threshold = Type.Optional(
+  Nullable(
+    Type.Number(),
+    'Answers pass from this score on; null: from the middle of the scores that the evaluator can give, or 0.5',
+  ),
+);
+
 export const NewEvaluatorBody = Type.Object(
   {
     name: Type.String(),
@@ -31,6 +38,7 @@ export const NewEvaluatorBody = Type.Object(
     code_template: Template,
     external_config: Template,
     daily_budget_usd: Budget,
+    threshold: Threshold,
   },
   closed,
 );
@@ -44,6 +52,7 @@ export const EvaluatorChangeBody = Type.Object(
     code_template: Template,
     external_config: Template,
     daily_budget_usd: Budget,
+    threshold: Threshold,
   },
   closed,
 );

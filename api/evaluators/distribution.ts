@@ -1,18 +1,15 @@
-/** Groups an evaluator's scores into buckets, and decides which of them mean "good". Pure. */
+/** Groups an evaluator's scores into buckets. Pure. */
 import { type Static, Type } from '@sinclair/typebox';
-import { type Choice, choicesOf, foldLabel } from '#core/contracts/categories.ts';
-import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import { foldLabel } from '#core/contracts/categories.ts';
 import { closed } from '#core/contracts/shapes.ts';
-import type { ScoringType } from '#core/scoring/mod.ts';
+import { choicesFor, type ScoreDefinition } from './threshold.ts';
 
 /** The version of an evaluator that the statistics describe. */
-export type Version = {
+export type Version = ScoreDefinition & {
   organizationId: string;
   evaluatorId: string;
   version: number;
-  scoringType: ScoringType;
-  llmTemplate: LlmTemplate | null;
-  codeTemplate: CodeTemplate | null;
+  threshold: number | null;
 };
 
 const Count = Type.Integer();
@@ -29,27 +26,6 @@ export const Bucket = Type.Union([
 export type Bucket = Static<typeof Bucket>;
 
 const BUCKETS = 10;
-const HALF = 0.5;
-
-/** Returns the middle of two numbers of any size. */
-const middle = (low: number, high: number) => low / 2 + high / 2;
-
-/** Returns the labels of an evaluator with their scores: a judge's choices, or the categories of code. */
-function choicesFor({ llmTemplate, codeTemplate }: Version): readonly Choice[] | undefined {
-  const categories = codeTemplate?.categories;
-  return categories === undefined ? llmTemplate?.choices : choicesOf(categories);
-}
-
-/** Returns the lowest score that counts as good: the middle of the possible scores, or half. */
-export function passThreshold(version: Version): number {
-  const { llmTemplate } = version;
-  if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
-    return middle(llmTemplate.min, llmTemplate.max);
-  }
-  const scores = choicesFor(version)?.map(({ score }) => score);
-  return scores === undefined ? HALF : middle(Math.min(...scores), Math.max(...scores));
-}
-
 /** Returns empty buckets: one for each choice where there are choices, else ten of equal width over the range of scores. */
 export function bucketsOf(version: Version, scores: { min: number | null; max: number | null }): Bucket[] {
   const { scoringType, llmTemplate } = version;

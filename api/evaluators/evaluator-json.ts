@@ -35,6 +35,7 @@ export type EvaluatorRow = Templates & {
   paused_reason: PauseReason | null;
   paused_message: string | null;
   daily_budget_nano: string | null;
+  threshold: number | null;
   created_at: Date;
   updated_at: Date;
   secrets: Buffer | null;
@@ -66,6 +67,12 @@ export const TemplateShapes = {
   external_config: Nullable(ExternalConfigShape, 'With [secret] in the place of each secret'),
 };
 
+/** The threshold of a version, as a caller gave it. */
+export const ThresholdShape = Nullable(
+  Type.Number(),
+  'Answers pass from this score on; null: from the middle of its scores',
+);
+
 /** The fields of the published interface, in its order, and then Assay's own. */
 export const EvaluatorJson = Type.Object(
   {
@@ -83,6 +90,7 @@ export const EvaluatorJson = Type.Object(
     ),
     waiting: Nullable(Type.String(), 'Why none of its evaluations can begin; null: they can'),
     daily_budget_usd: Nullable(Type.Number(), 'What its judges may cost a day (UTC); null: no limit'),
+    threshold: ThresholdShape,
   },
   { ...closed, $id: 'Evaluator' },
 );
@@ -105,5 +113,6 @@ export function evaluatorJson(row: EvaluatorRow, waitReason: WaitReason): Evalua
       row.paused_reason === null ? null : { reason: row.paused_reason, message: row.paused_message ?? '' },
     waiting: waitReason(laneOf(row.scoring_type, row.external_config?.adapter ?? null)),
     daily_budget_usd: usdOrNull(row.daily_budget_nano),
+    threshold: row.threshold,
   };
 }

@@ -13,12 +13,14 @@ export async function findVersion(
   version: number,
 ): Promise<Version | undefined> {
   const { organization_id: organizationId, evaluator_id: evaluatorId, scoring_type: scoringType } = evaluator;
-  const [row] = await tx<{ llm_template: LlmTemplate | null; code_template: CodeTemplate | null }[]>`
-    select llm_template, code_template from assay.evaluator_versions
+  const [row] = await tx<
+    { llm_template: LlmTemplate | null; code_template: CodeTemplate | null; threshold: number | null }[]
+  >`
+    select llm_template, code_template, threshold from assay.evaluator_versions
     where organization_id = ${organizationId} and evaluator_id = ${evaluatorId} and version = ${version}`;
   if (row === undefined) return undefined;
-  const { llm_template: llmTemplate, code_template: codeTemplate } = row;
-  return { organizationId, evaluatorId, version, scoringType, llmTemplate, codeTemplate };
+  const { llm_template: llmTemplate, code_template: codeTemplate, threshold } = row;
+  return { organizationId, evaluatorId, version, scoringType, llmTemplate, codeTemplate, threshold };
 }
 
 const evaluationsOf = (tx: TransactionSql, { organizationId, evaluatorId, version }: Version) => tx`

@@ -224,6 +224,22 @@ const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
     },
     'llm_template.examples must have at most 65536 bytes as UTF-8 in all texts together, but has 80000',
   ],
+  ['a threshold that is none', { name: 'a', ...BOOLEAN, threshold: 'x' }, /^threshold must be a number/],
+  [
+    'a threshold above a boolean',
+    { name: 'a', ...BOOLEAN, threshold: 1.5 },
+    'threshold must be a number from 0 to 1, the scores that the evaluator can give, but is 1.5',
+  ],
+  [
+    'a threshold below the choices',
+    { name: 'a', ...choices('a', 'b', 'c'), threshold: -1 },
+    'threshold must be a number from 0 to 2, the scores that the evaluator can give, but is -1',
+  ],
+  [
+    'a threshold above the categories',
+    { name: 'a', ...categories(GOOD, { label: 'bad', score: 0 }), threshold: 2 },
+    'threshold must be a number from 0 to 1, the scores that the evaluator can give, but is 2',
+  ],
   ['no least score', { name: 'a', ...range({ min: undefined }) }, 'llm_template.min is required'],
   ['a null least score', { name: 'a', ...range({ min: null }) }, 'llm_template.min is required'],
   ['no greatest score', { name: 'a', ...range({ max: undefined }) }, 'llm_template.max is required'],
