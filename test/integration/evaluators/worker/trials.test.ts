@@ -143,6 +143,30 @@ t.test('code with a third parameter gets the bodies and the prompt variables of 
   });
 });
 
+t.test('code with categories returns a label, whose score is that of the category', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const run = ask(t, world);
+  const labelled = (label: string): TestTrial => ({
+    ...python(''),
+    scoringType: 'PYTHON',
+    codeTemplate: {
+      code: `def evaluate(input, output): return {"label": "${label}", "reasoning": "Why not."}`,
+      categories: [
+        { label: 'bad', score: -1 },
+        { label: 'good', score: 2 },
+      ],
+    },
+  });
+  t.match(await run({ organizationId, body: labelled('good') }), {
+    outcome: { state: 'completed', score: 2, label: 'good', reasoning: 'Why not.' },
+  });
+  t.match(await run({ organizationId, body: labelled('best') }), {
+    outcome: { state: 'failed', code: 'py_unknown_label' },
+  });
+});
+
 t.test('a trial takes no longer than its evaluation', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();
