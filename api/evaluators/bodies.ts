@@ -1,5 +1,6 @@
 /** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can express their rules. */
 import { type Static, Type } from '@sinclair/typebox';
+import { Categories } from '#core/contracts/categories.ts';
 import { CodeLimits, type LlmScoringType } from '#core/contracts/evaluator.ts';
 import { FilterShape, filterOrQ, QueryText } from '#core/contracts/filter-or-q.ts';
 import {
@@ -22,6 +23,13 @@ const Budget = Type.Optional(
   Nullable(Type.Number({ minimum: 0, maximum: MAX_BUDGET_USD }), 'USD a day (UTC); null: no limit'),
 );
 
+const Threshold = Type.Optional(
+  Nullable(
+    Type.Number(),
+    'Answers pass from this score on; null: from the middle of the scores that the evaluator can give, or 0.5',
+  ),
+);
+
 export const NewEvaluatorBody = Type.Object(
   {
     name: Type.String(),
@@ -30,6 +38,7 @@ export const NewEvaluatorBody = Type.Object(
     code_template: Template,
     external_config: Template,
     daily_budget_usd: Budget,
+    threshold: Threshold,
   },
   closed,
 );
@@ -43,6 +52,7 @@ export const EvaluatorChangeBody = Type.Object(
     code_template: Template,
     external_config: Template,
     daily_budget_usd: Budget,
+    threshold: Threshold,
   },
   closed,
 );
@@ -199,6 +209,7 @@ export type LlmTestBody = Static<typeof LlmTestBody>;
 export const PythonTestBody = Type.Object(
   {
     code: Type.String(),
+    categories: Type.Optional(Categories),
     limits: Type.Optional(CodeLimits),
     testInput: TestInputBody,
     evaluatorName: EvaluatorName,

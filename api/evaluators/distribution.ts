@@ -1,16 +1,15 @@
-/** Groups an evaluator's scores into buckets, and decides which of them mean "good". Pure. */
+/** Groups an evaluator's scores into buckets. Pure. */
 import { type Static, Type } from '@sinclair/typebox';
-import { foldLabel, type LlmTemplate } from '#core/contracts/evaluator.ts';
+import { foldLabel } from '#core/contracts/categories.ts';
 import { closed } from '#core/contracts/shapes.ts';
-import type { ScoringType } from '#core/scoring/mod.ts';
+import { choicesFor, type ScoreDefinition } from './threshold.ts';
 
 /** The version of an evaluator that the statistics describe. */
-export type Version = {
+export type Version = ScoreDefinition & {
   organizationId: string;
   evaluatorId: string;
   version: number;
-  scoringType: ScoringType;
-  llmTemplate: LlmTemplate | null;
+  threshold: number | null;
 };
 
 const Count = Type.Integer();
@@ -27,20 +26,6 @@ export const Bucket = Type.Union([
 export type Bucket = Static<typeof Bucket>;
 
 const BUCKETS = 10;
-const HALF = 0.5;
-
-/** Returns the middle of two numbers of any size. */
-const middle = (low: number, high: number) => low / 2 + high / 2;
-
-/** Returns the lowest score that counts as good: the middle of the possible scores, or half. */
-export function passThreshold({ llmTemplate }: Version): number {
-  if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
-    return middle(llmTemplate.min, llmTemplate.max);
-  }
-  const scores = llmTemplate?.choices?.map(({ score }) => score);
-  return scores === undefined ? HALF : middle(Math.min(...scores), Math.max(...scores));
-}
-
 /** Returns empty buckets: one for each choice where there are choices, else ten of equal width over the range of scores. */
 export function bucketsOf(version: Version, scores: { min: number | null; max: number | null }): Bucket[] {
   const { scoringType, llmTemplate } = version;
@@ -50,8 +35,9 @@ export function bucketsOf(version: Version, scores: { min: number | null; max: n
       { label: 'true', score: 1, count: 0 },
     ];
   }
-  if (llmTemplate?.choices !== undefined) {
-    return llmTemplate.choices.map(({ description, score }) => ({ label: description, score, count: 0 }));
+  const choices = choicesFor(version);
+  if (choices !== undefined) {
+    return choices.map(({ description, score }) => ({ label: description, score, count: 0 }));
   }
   const from = llmTemplate?.min ?? scores.min;
   const to = llmTemplate?.max ?? scores.max;

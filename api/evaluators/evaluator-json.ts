@@ -1,6 +1,8 @@
 /** An evaluator as a row, and as the API shows it. */
 import { type Static, Type } from '@sinclair/typebox';
+import { Categories } from '#core/contracts/categories.ts';
 import { CodeLimits, type CodeTemplate, type LlmTemplate } from '#core/contracts/evaluator.ts';
+import { Examples } from '#core/contracts/examples.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import {
@@ -33,6 +35,7 @@ export type EvaluatorRow = Templates & {
   paused_reason: PauseReason | null;
   paused_message: string | null;
   daily_budget_nano: string | null;
+  threshold: number | null;
   created_at: Date;
   updated_at: Date;
   secrets: Buffer | null;
@@ -46,10 +49,14 @@ const LlmTemplateShape = Type.Object(
     min: Type.Optional(Type.Number()),
     max: Type.Optional(Type.Number()),
     choices: Type.Optional(Type.Array(Choice)),
+    examples: Type.Optional(Examples),
   },
   closed,
 );
-const CodeTemplateShape = Type.Object({ code: Type.String(), limits: Type.Optional(CodeLimits) }, closed);
+const CodeTemplateShape = Type.Object(
+  { code: Type.String(), categories: Type.Optional(Categories), limits: Type.Optional(CodeLimits) },
+  closed,
+);
 /** Settings of an external evaluator; the fields depend on the adapter. */
 const ExternalConfigShape = Type.Unsafe<ExternalConfig>(Type.Object({ adapter: OneOf(ADAPTERS) }));
 
@@ -59,6 +66,12 @@ export const TemplateShapes = {
   code_template: Nullable(CodeTemplateShape),
   external_config: Nullable(ExternalConfigShape, 'With [secret] in the place of each secret'),
 };
+
+/** The threshold of a version, as a caller gave it. */
+export const ThresholdShape = Nullable(
+  Type.Number(),
+  'Answers pass from this score on; null: from the middle of its scores',
+);
 
 /** The fields of the published interface, in its order, and then Assay's own. */
 export const EvaluatorJson = Type.Object(
@@ -77,6 +90,7 @@ export const EvaluatorJson = Type.Object(
     ),
     waiting: Nullable(Type.String(), 'Why none of its evaluations can begin; null: they can'),
     daily_budget_usd: Nullable(Type.Number(), 'What its judges may cost a day (UTC); null: no limit'),
+    threshold: ThresholdShape,
   },
   { ...closed, $id: 'Evaluator' },
 );
@@ -99,5 +113,6 @@ export function evaluatorJson(row: EvaluatorRow, waitReason: WaitReason): Evalua
       row.paused_reason === null ? null : { reason: row.paused_reason, message: row.paused_message ?? '' },
     waiting: waitReason(laneOf(row.scoring_type, row.external_config?.adapter ?? null)),
     daily_budget_usd: usdOrNull(row.daily_budget_nano),
+    threshold: row.threshold,
   };
 }

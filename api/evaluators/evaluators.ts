@@ -6,13 +6,13 @@ import { templateFieldOf } from '#core/contracts/evaluator.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { usdToNano } from '../requests/mod.ts';
 import { announceRuns } from './announce-work.ts';
 import type { EvaluatorChangeBody, EvaluatorQueryBody, NewEvaluatorBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type Definition, define, ownTemplate } from './define.ts';
-import { type EvaluatorJson, type EvaluatorRow, evaluatorJson } from './evaluator-json.ts';
+import { type EvaluatorJson, type EvaluatorRow, evaluatorJson, type Templates } from './evaluator-json.ts';
 import { unknown } from './ids.ts';
+import { budgetOf, readChange } from './read-change.ts';
 import { readName } from './read-name.ts';
 import { setStates } from './set-states.ts';
 import {
@@ -27,6 +27,7 @@ import {
   unpauseEvaluator,
   updateEvaluator,
 } from './store.ts';
+import { checkThreshold } from './threshold.ts';
 import { readWaitReason } from './waiting.ts';
 
 export type Evaluators = {
@@ -43,21 +44,6 @@ const MAX_EVALUATORS = 200;
 
 /** Attempts at a change that another change overtakes. Changes are few: one is rarely overtaken, never five times. */
 const MAX_CHANGE_ATTEMPTS = 5;
-
-const CHANGEABLE = ['name', 'llm_template', 'code_template', 'external_config', 'daily_budget_usd'] as const;
-
-/**
- * Returns a daily budget in nano-dollars; null: no limit. Only judges cost.
- * @throws AssayError invalid_body
- */
-function budgetOf(scoringType: ScoringType, usd: number | null | undefined): number | null {
-  if (usd === undefined || usd === null) return null;
-  const invalid = (problem: string) => new AssayError('invalid_body', `daily_budget_usd ${problem}`);
-  const nano = usdToNano(usd);
-  if (nano === null) throw invalid(`must have at most 9 decimals, but is ${usd}`);
-  if (scoringType === 'PYTHON') throw invalid('does not belong to the scoring_type PYTHON');
-  return nano;
-}
 
 /** @throws AssayError not_found */
 export async function requireEvaluator(
@@ -91,6 +77,16 @@ async function refuseTakenName(
   throw new AssayError('conflict', message);
 }
 
+/** @throws AssayError invalid_body */
+function checkThresholdOf(
+  scoringType: ScoringType,
+  { llm_template: llmTemplate, code_template: codeTemplate }: Templates,
+  threshold: number | null,
+  isKept: boolean,
+): void {
+  checkThreshold(threshold, { scoringType, llmTemplate, codeTemplate }, isKept);
+}
+
 export function createEvaluators(context: Context): Evaluators {
   const { sql, clock } = context;
 
@@ -103,7 +99,7 @@ export function createEvaluators(context: Context): Evaluators {
       requireEvaluator(tx, organizationId, id),
     );
     const change = readChange(body, before);
-    const definition =
+    const defined =
       change.template === undefined
         ? null
         : await define(context, {
@@ -113,6 +109,10 @@ export function createEvaluators(context: Context): Evaluators {
             value: change.template,
             previous: before,
           });
+    const threshold = change.threshold === undefined ? before.threshold : change.threshold;
+    checkThresholdOf(before.scoring_type, defined ?? before, threshold, change.threshold === undefined);
+    // A threshold is a part of a version: which answers passed by it must not change afterwards.
+    const definition = defined ?? (threshold === before.threshold ? null : before);
     return inOrganization(sql, organizationId, async (tx) => {
       await lockEvaluators(tx, organizationId);
       const current = await requireEvaluator(tx, organizationId, id);
@@ -121,7 +121,7 @@ export function createEvaluators(context: Context): Evaluators {
       const at = new Date(clock.now());
       if (definition !== null) {
         const version = current.version + 1;
-        await addVersion(tx, { organizationId, evaluatorId: id, version, definition, at });
+        await addVersion(tx, { organizationId, evaluatorId: id, version, definition, threshold, at });
       }
       const row = await updateEvaluator(tx, {
         organizationId,
@@ -155,6 +155,8 @@ export function createEvaluators(context: Context): Evaluators {
         value: template,
         previous: null,
       })) as Definition;
+      const threshold = body.threshold ?? null;
+      checkThresholdOf(scoringType, definition, threshold, false);
       return inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
         await refuseTakenName(tx, organizationId, named, null);
@@ -163,7 +165,7 @@ export function createEvaluators(context: Context): Evaluators {
         }
         const at = new Date(clock.now());
         await insertEvaluator(tx, { ...owner, ...named, scoringType, dailyBudgetNano, at });
-        await addVersion(tx, { ...owner, version: 1, definition, at });
+        await addVersion(tx, { ...owner, version: 1, definition, threshold, at });
         return shown(tx, await requireEvaluator(tx, organizationId, evaluatorId));
       });
     },
@@ -219,32 +221,5 @@ export function createEvaluators(context: Context): Evaluators {
       await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
       return resumed;
     },
-  };
-}
-
-type Change = {
-  name: { name: string; scoreKey: string } | undefined;
-  /** The value of the type's own template; undefined: it stays. */
-  template: unknown;
-  /** Nano-dollars, null for no limit; undefined: it stays. */
-  budget: number | null | undefined;
-};
-
-/** @throws AssayError invalid_body */
-function readChange(body: EvaluatorChangeBody, current: EvaluatorRow): Change {
-  if (body.scoring_type !== undefined && body.scoring_type !== current.scoring_type) {
-    throw new AssayError(
-      'invalid_body',
-      `scoring_type cannot change: it is ${current.scoring_type}, but ${body.scoring_type} is asked for; make another evaluator`,
-    );
-  }
-  if (CHANGEABLE.every((field) => body[field] === undefined)) {
-    throw new AssayError('invalid_body', `body must hold at least one of ${CHANGEABLE.join(', ')}`);
-  }
-  return {
-    name: body.name === undefined ? undefined : readName(body.name),
-    template: ownTemplate(current.scoring_type, body),
-    budget:
-      body.daily_budget_usd === undefined ? undefined : budgetOf(current.scoring_type, body.daily_budget_usd),
   };
 }

@@ -1,6 +1,6 @@
 /** The statements behind the statistics of one version of one evaluator, with sums made in Postgres. */
 
-import type { LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import { EVALUATION_STATES, type EvaluationState } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Agreement, ProbeSum } from './agreement.ts';
@@ -13,10 +13,14 @@ export async function findVersion(
   version: number,
 ): Promise<Version | undefined> {
   const { organization_id: organizationId, evaluator_id: evaluatorId, scoring_type: scoringType } = evaluator;
-  const [row] = await tx<{ llm_template: LlmTemplate | null }[]>`
-    select llm_template from assay.evaluator_versions
+  const [row] = await tx<
+    { llm_template: LlmTemplate | null; code_template: CodeTemplate | null; threshold: number | null }[]
+  >`
+    select llm_template, code_template, threshold from assay.evaluator_versions
     where organization_id = ${organizationId} and evaluator_id = ${evaluatorId} and version = ${version}`;
-  return row && { organizationId, evaluatorId, version, scoringType, llmTemplate: row.llm_template };
+  if (row === undefined) return undefined;
+  const { llm_template: llmTemplate, code_template: codeTemplate, threshold } = row;
+  return { organizationId, evaluatorId, version, scoringType, llmTemplate, codeTemplate, threshold };
 }
 
 const evaluationsOf = (tx: TransactionSql, { organizationId, evaluatorId, version }: Version) => tx`

@@ -7,7 +7,7 @@ import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import { AgreementJson, agreementJson, ProbeJson, probeJson } from './agreement.ts';
 import type { Context } from './context.ts';
-import { Bucket, bucketsOf, passThreshold, type Version } from './distribution.ts';
+import { Bucket, bucketsOf, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 import { requireEvaluator } from './evaluators.ts';
 import {
@@ -21,6 +21,7 @@ import {
   sumProbes,
   sumScores,
 } from './stats-statements.ts';
+import { passThreshold } from './threshold.ts';
 
 const counts = Type.Record(Type.String(), Type.Integer());
 const byName = <Name extends string, T extends TSchema>(names: readonly Name[], type: T) =>
@@ -93,7 +94,8 @@ export const StatsQuery = Type.Object(
       Type.String({
         pattern: '^[+-]?([0-9]+[.]?[0-9]*|[.][0-9]+)([eE][+-]?[0-9]+)?$',
         rule: 'must be a number',
-        description: 'Scores from here on count as good. Default: the middle of what the evaluator can say',
+        description:
+          'Scores from here on count as good. Default: the threshold of the version, else the middle of what the evaluator can say',
       }),
     ),
   },

@@ -15,7 +15,8 @@ export async function lockEvaluators(tx: TransactionSql, organizationId: string)
 
 const columns = (tx: TransactionSql) => tx`
   e.evaluator_id, e.organization_id, e.name, e.score_key, e.scoring_type, e.version, e.paused_reason, e.paused_message,
-  e.daily_budget_nano, e.created_at, e.updated_at, v.llm_template, v.code_template, v.external_config, v.secrets
+  e.daily_budget_nano, e.created_at, e.updated_at, v.llm_template, v.code_template, v.external_config, v.secrets,
+  v.threshold
   from assay.evaluators e
   join assay.evaluator_versions v
     on v.organization_id = e.organization_id and v.evaluator_id = e.evaluator_id and v.version = e.version`;
@@ -90,6 +91,7 @@ export async function addVersion(
     evaluatorId: string;
     version: number;
     definition: Definition;
+    threshold: number | null;
     at: Date;
   },
 ): Promise<void> {
@@ -97,10 +99,12 @@ export async function addVersion(
   const json = (value: object | null) => (value === null ? null : storableJson(value).text);
   await tx`
     insert into assay.evaluator_versions
-      (evaluator_id, version, organization_id, llm_template, code_template, external_config, secrets, created_at)
+      (evaluator_id, version, organization_id, llm_template, code_template, external_config, secrets, threshold,
+       created_at)
     values
       (${version.evaluatorId}, ${version.version}, ${version.organizationId}, ${json(llm_template)}::text::jsonb,
-       ${json(code_template)}::text::jsonb, ${json(external_config)}::text::jsonb, ${secrets}, ${version.at})`;
+       ${json(code_template)}::text::jsonb, ${json(external_config)}::text::jsonb, ${secrets},
+       ${version.threshold}, ${version.at})`;
 }
 
 export async function updateEvaluator(

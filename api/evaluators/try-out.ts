@@ -1,5 +1,6 @@
 /** Tries evaluators out before they are created, on a request and a response of the caller's. Nothing is stored. */
 import { type Static, Type } from '@sinclair/typebox';
+import { checkCategories } from '#core/contracts/categories.ts';
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { checkCode, llmTemplateReader } from '#core/contracts/evaluator.ts';
@@ -54,7 +55,9 @@ export type LlmTestJson = Static<typeof LlmTestJson>;
 
 export const PythonTestJson = Type.Object(
   {
-    output: Nullable(Type.Number()),
+    output: Nullable(Type.Number(), 'The score'),
+    label: Text,
+    reasoning: Text,
     traces: Type.String({ description: 'What the code printed' }),
     duration_ms: DurationMs,
     error: TestError,
@@ -181,12 +184,16 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
     },
 
     async python(organizationId, body) {
-      const { code, limits } = body;
+      const { code, categories, limits } = body;
       checkCode(code, 'code');
-      const codeTemplate = limits === undefined ? { code } : { code, limits };
+      if (categories !== undefined) checkCategories(categories, 'categories');
+      const codeTemplate = { code, ...(categories && { categories }), ...(limits && { limits }) };
       const result = await run(organizationId, body, { scoringType: 'PYTHON', codeTemplate });
+      const { score, label, reasoning } = scoreOf(result.outcome);
       return {
-        output: scoreOf(result.outcome).score,
+        output: score,
+        label,
+        reasoning,
         traces: result.traces ?? '',
         duration_ms: result.durationMs,
         error: errorOf(result.outcome),

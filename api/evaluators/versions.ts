@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { closed, Timestamp } from '#core/contracts/shapes.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
 import type { Context } from './context.ts';
-import { TemplateShapes, type Templates } from './evaluator-json.ts';
+import { TemplateShapes, type Templates, ThresholdShape } from './evaluator-json.ts';
 import { requireEvaluator } from './evaluators.ts';
 
 const MAX_VERSIONS = 100;
@@ -34,6 +34,7 @@ export const VersionJson = Type.Object(
     version: Type.Integer(),
     is_current: Type.Boolean(),
     ...TemplateShapes,
+    threshold: ThresholdShape,
     created_at: Timestamp,
   },
   { ...closed, $id: 'EvaluatorVersion' },
@@ -51,16 +52,19 @@ export function createVersions({ sql }: Pick<Context, 'sql'>): Versions {
   return async (organizationId, evaluatorId, { limit = String(MAX_VERSIONS), offset = '0' }) =>
     inOrganization(sql, organizationId, async (tx) => {
       const { version: current } = await requireEvaluator(tx, organizationId, evaluatorId);
-      const rows = await tx<(Templates & { version: number; created_at: Date })[]>`
-        select version, llm_template, code_template, external_config, created_at from assay.evaluator_versions
+      const rows = await tx<
+        (Templates & Pick<VersionJson, 'version' | 'threshold'> & { created_at: Date })[]
+      >`
+        select version, llm_template, code_template, external_config, threshold, created_at from assay.evaluator_versions
         where organization_id = ${organizationId} and evaluator_id = ${evaluatorId}
         order by version desc limit ${Number(limit)} offset ${Number(offset)}`;
-      return rows.map(({ version, llm_template, code_template, external_config, created_at }) => ({
+      return rows.map(({ version, llm_template, code_template, external_config, threshold, created_at }) => ({
         version,
         is_current: version === current,
         llm_template,
         code_template,
         external_config,
+        threshold,
         created_at: created_at.toISOString(),
       }));
     });

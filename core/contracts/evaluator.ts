@@ -1,26 +1,23 @@
 /** Templates of evaluators, and the rules for them. An error names the JSON path, the value and the rule. */
 import { type Static, Type } from '@sinclair/typebox';
-import { isObject, type JsonObject } from '../json/mod.ts';
+import type { JsonObject } from '../json/mod.ts';
 import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
-import { Compile, parseWith, quoteValue } from './check.ts';
+import { Categories, type Category, type Choice, checkCategories, readChoices } from './categories.ts';
+import { Compile, parseWith } from './check.ts';
 import { AssayError } from './errors.ts';
+import { checkExamples, type Example, Examples } from './examples.ts';
 import { invalidField } from './invalid.ts';
+import { compileAt } from './nested.ts';
+import { readFinite, requireNotBlank } from './read-value.ts';
 import { closed } from './shapes.ts';
 
 /** Code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
 /** Characters of a judge's model. */
 const MAX_MODEL_LENGTH = 200;
-/** Number of choices of an LLM-CHOICE. */
-const CHOICES = { min: 2, max: 50 } as const;
-/** Characters of a choice's label: a sentence or two. A judge is sent all labels twice. */
-const MAX_LABEL_LENGTH = 500;
 
 /** Types whose evaluators have a judge. */
 export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;
-
-/** One answer that a judge may choose; `description` is its label. */
-export type Choice = { score: number; description: string };
 
 /** The template of an LLM evaluator: `min` and `max` for LLM-RANGE, `choices` for LLM-CHOICE. */
 export type LlmTemplate = {
@@ -29,11 +26,14 @@ export type LlmTemplate = {
   min?: number;
   max?: number;
   choices?: Choice[];
+  examples?: Example[];
 };
 
 /** The template of a PYTHON evaluator: code that defines `evaluate(input, output)`. */
 export type CodeTemplate = {
   code: string;
+  /** The labels that the code may return, with their scores. */
+  categories?: Category[];
   /** Omitted limits have the sandbox's defaults. */
   limits?: CodeLimits;
 };
@@ -48,17 +48,12 @@ export function templateFieldOf(scoringType: ScoringType): TemplateField {
   return scoringType === 'EXTERNAL' ? 'external_config' : 'llm_template';
 }
 
-/** Folds a label for comparison: labels are equal ignoring case and surrounding space. */
-export function foldLabel(label: string): string {
-  return label.trim().normalize('NFC').toLowerCase();
-}
-
 const LLM_FIELDS: Readonly<Record<LlmScoringType, readonly string[]>> = {
   'LLM-BOOLEAN': [],
-  'LLM-CHOICE': ['choices'],
+  'LLM-CHOICE': ['choices', 'categories'],
   'LLM-RANGE': ['min', 'max'],
 };
-const SPECIAL_FIELDS = ['min', 'max', 'choices'];
+const SPECIAL_FIELDS = ['min', 'max', 'choices', 'categories'];
 
 const Special = Type.Optional(Type.Unknown());
 const LlmTemplateShape = Type.Object(
@@ -68,27 +63,11 @@ const LlmTemplateShape = Type.Object(
     min: Special,
     max: Special,
     choices: Special,
+    categories: Special,
+    examples: Special,
   },
   closed,
 );
-
-/** Wraps a value in objects so that it lies at `path`, and the paths in the schema's errors begin with that path. */
-function nestUnder(path: readonly string[], innermost: unknown): unknown {
-  return path.reduceRight<unknown>((value, name) => ({ [name]: value }), innermost);
-}
-
-function readFinite(value: unknown, path: string): number {
-  if (value === undefined || value === null) throw invalidField(path, 'is required');
-  if (typeof value !== 'number') throw invalidField(path, `must be a number, but is ${quoteValue(value)}`);
-  // JSON has no infinity, but JSON.parse reads 1e999 as one.
-  if (!Number.isFinite(value)) throw invalidField(path, 'must be a finite number, but is larger than any');
-  return value + 0;
-}
-
-function requireNotBlank(text: string, path: string): string {
-  if (text.trim() === '') throw invalidField(path, 'must not be empty');
-  return text;
-}
 
 /**
  * Makes a reader for LLM templates that lie at `path` in a body.
@@ -97,14 +76,12 @@ function requireNotBlank(text: string, path: string): string {
 export function llmTemplateReader(
   path: readonly string[],
 ): (scoringType: LlmScoringType, value: unknown) => LlmTemplate {
-  const shape = path.reduceRight(
-    (inner, name) => Type.Object({ [name]: inner }),
-    LlmTemplateShape as ReturnType<typeof Type.Object>,
-  );
-  const checker = Compile(shape);
+  const check = compileAt(path, LlmTemplateShape);
+  const checkShapeOfCategories = compileAt([...path, 'categories'], Categories);
+  const checkShapeOfExamples = compileAt([...path, 'examples'], Examples);
   const at = path.join('.');
   return (scoringType, value) => {
-    parseWith(checker, nestUnder(path, value));
+    check(value);
     const template = value as JsonObject & { model: string; prompt: string };
     for (const field of SPECIAL_FIELDS) {
       if (LLM_FIELDS[scoringType].includes(field) || (template[field] ?? null) === null) continue;
@@ -112,15 +89,42 @@ export function llmTemplateReader(
     }
     const model = requireNotBlank(template.model, `${at}.model`);
     const prompt = checkPrompt(template.prompt, at);
-    switch (scoringType) {
-      case 'LLM-BOOLEAN':
-        return { model, prompt };
-      case 'LLM-RANGE':
-        return { model, prompt, ...readRange(template, at) };
-      case 'LLM-CHOICE':
-        return { model, prompt, choices: readChoices(template.choices, `${at}.choices`) };
-    }
+    const scale = readScale(scoringType, template, { at, checkShapeOfCategories });
+    const examples = template.examples ?? [];
+    checkShapeOfExamples(examples);
+    checkExamples(examples as Example[], scale, `${at}.examples`);
+    const isWithout = (examples as Example[]).length === 0;
+    return { model, prompt, ...scale, ...(isWithout ? {} : { examples: examples as Example[] }) };
   };
+}
+
+type ScaleOptions = { at: string; checkShapeOfCategories: (value: unknown) => void };
+
+/** Reads the fields that only one type has. */
+function readScale(
+  scoringType: LlmScoringType,
+  template: JsonObject,
+  options: ScaleOptions,
+): Pick<LlmTemplate, 'min' | 'max' | 'choices'> {
+  switch (scoringType) {
+    case 'LLM-BOOLEAN':
+      return {};
+    case 'LLM-RANGE':
+      return readRange(template, options.at);
+    case 'LLM-CHOICE':
+      return { choices: readEitherName(template, options) };
+  }
+}
+
+/** Reads the choices of a judge, or its categories: the same under the name that other evaluators have them by. */
+function readEitherName(template: JsonObject, { at, checkShapeOfCategories }: ScaleOptions): Choice[] {
+  const { choices, categories } = template;
+  if ((categories ?? null) === null) return readChoices(choices, `${at}.choices`);
+  if ((choices ?? null) === null) {
+    checkShapeOfCategories(categories);
+    return checkCategories(categories as Category[], `${at}.categories`);
+  }
+  throw invalidField(`${at}.categories`, `is another name of ${at}.choices: give one of the two`);
 }
 
 /** Checks a prompt; the errors of `parseTemplate` begin with `prompt`, here preceded by the path. */
@@ -139,59 +143,6 @@ function readRange(template: JsonObject, at: string): { min: number; max: number
   const max = readFinite(template.max, `${at}.max`);
   if (min < max) return { min, max };
   throw invalidField(`${at}.min`, `must be less than ${at}.max, which is ${max}, but is ${min}`);
-}
-
-function readChoices(value: unknown, at: string): Choice[] {
-  if (value === undefined || value === null) throw invalidField(at, 'is required');
-  if (!Array.isArray(value)) throw invalidField(at, `must be an array, but is ${quoteValue(value)}`);
-  if (value.length < CHOICES.min || value.length > CHOICES.max) {
-    throw invalidField(at, `must hold ${CHOICES.min} to ${CHOICES.max} choices, but holds ${value.length}`);
-  }
-  const seen = new Map<string, number>();
-  return value.map((given, index) => {
-    const choice = readChoice(given, index, `${at}.${index}`);
-    const label = foldLabel(choice.description);
-    const twin = seen.get(label);
-    if (twin !== undefined) {
-      throw invalidField(
-        `${at}.${index}`,
-        `has the label of ${at}.${twin}, ignoring case and surrounding space: ${quoteValue(choice.description)}`,
-      );
-    }
-    seen.set(label, index);
-    return choice;
-  });
-}
-
-/** Reads one choice: a bare text is a label whose score is its index, a bare number is its own label. */
-function readChoice(given: unknown, index: number, at: string): Choice {
-  if (typeof given === 'string') return { score: index, description: readLabel(given, at) };
-  if (typeof given === 'number') return { score: readFinite(given, at), description: String(given + 0) };
-  if (!isObject(given)) {
-    throw invalidField(
-      at,
-      `must be a string, a number or an object of score and description, but is ${quoteValue(given)}`,
-    );
-  }
-  const unknown = Object.keys(given).find((name) => name !== 'score' && name !== 'description');
-  if (unknown !== undefined) throw invalidField(`${at}.${unknown}`, 'is not a known field');
-  const { description } = given;
-  if (description === undefined || description === null)
-    throw invalidField(`${at}.description`, 'is required');
-  if (typeof description !== 'string') {
-    throw invalidField(`${at}.description`, `must be a string, but is ${quoteValue(description)}`);
-  }
-  return {
-    score: readFinite(given.score, `${at}.score`),
-    description: readLabel(description, `${at}.description`),
-  };
-}
-
-function readLabel(label: string, at: string): string {
-  if (label.length > MAX_LABEL_LENGTH) {
-    throw invalidField(at, `must have at most ${MAX_LABEL_LENGTH} characters, but has ${label.length}`);
-  }
-  return requireNotBlank(label, at);
 }
 
 /**
@@ -216,7 +167,10 @@ export type CodeLimits = Static<typeof CodeLimits>;
 
 const codeTemplateChecker = Compile(
   Type.Object({
-    code_template: Type.Object({ code: Type.String(), limits: Type.Optional(CodeLimits) }, closed),
+    code_template: Type.Object(
+      { code: Type.String(), categories: Type.Optional(Categories), limits: Type.Optional(CodeLimits) },
+      closed,
+    ),
   }),
 );
 
@@ -227,6 +181,7 @@ const codeTemplateChecker = Compile(
 export function readCodeTemplate(value: unknown): CodeTemplate {
   const { code_template: template } = parseWith(codeTemplateChecker, { code_template: value });
   checkCode(template.code, 'code_template.code');
+  if (template.categories !== undefined) checkCategories(template.categories, 'code_template.categories');
   return template;
 }
 

@@ -1,7 +1,8 @@
 /** The vocabulary and pure rules of scoring, shared by the roles that schedule, run and show evaluations. */
 export * from '../evaluations/mod.ts';
 export { scoreKeyOf } from '../scores/mod.ts';
+export { cleanText } from './clean-text.ts';
 export * from './outcome.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
 export { readSubject, type StoredRecord } from './subject.ts';
-export { parseTemplate, renderTemplate } from './template.ts';
+export { jsonAsData, parseTemplate, renderTemplate } from './template.ts';

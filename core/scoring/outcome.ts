@@ -38,6 +38,7 @@ export const EVALUATION_ERROR_CODES = [
   'py_no_function',
   'py_bad_signature',
   'py_bad_return_type',
+  'py_unknown_label',
   'py_not_finite',
   'py_exception',
   'py_no_result',
@@ -70,7 +71,7 @@ export type Outcome =
       state: 'completed';
       /** Finite. */
       score: number;
-      /** The words of the choice, for an LLM-CHOICE. */
+      /** The words of the choice or category; of code without categories, what it returned. */
       label: string | null;
       /** At most `MAX_REASONING_BYTES`. */
       reasoning: string | null;

@@ -185,6 +185,11 @@ function encodeValue(value: unknown): string | LongText {
     const text = storableText(value);
     return { text, json: encode(text) };
   }
+  return jsonAsData(value);
+}
+
+/** Writes a value as JSON for a prompt, as the values of variables are written. */
+export function jsonAsData(value: unknown): string {
   return escapeMarks(storableJson(value).text);
 }
 

@@ -5,12 +5,11 @@
 import { storableText } from '#core/contracts/storable-text.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { Catalog } from '#core/models/mod.ts';
-import { type FailedOutcome, type Outcome, publicMessage } from '#core/scoring/mod.ts';
+import { cleanText, type FailedOutcome, type Outcome, publicMessage } from '#core/scoring/mod.ts';
 import type { JudgeReply, JudgeSession } from './client.ts';
 import { type Completion, type JudgeMessage, readCompletion } from './completion.ts';
 import { failed, readFailure } from './failure.ts';
 import { FIRST_PLAN, type JudgePlan, planWithout, withMoreTokens } from './plan.ts';
-import { cleanReasoning } from './reasoning.ts';
 import { buildRequest, formRule, type Message, type Question } from './request.ts';
 import { UseMeter } from './use.ts';
 import { hasVerdict, type NoVerdict, type ParseMethod, readVerdict, type Verdict } from './verdict.ts';
@@ -112,7 +111,7 @@ export class JudgeAttempt {
       state: 'completed',
       score,
       label,
-      reasoning: cleanReasoning(verdict.reasoning),
+      reasoning: cleanText(verdict.reasoning),
       traces: null,
       flags,
     };

@@ -12,6 +12,7 @@ import {
 } from '#core/scoring/mod.ts';
 import { JudgeAttempt } from './attempt.ts';
 import type { JudgeSession } from './client.ts';
+import { renderExamples } from './examples.ts';
 import { applyProbe } from './probe.ts';
 import { scaleOf } from './scale.ts';
 import { judgesItself } from './use.ts';
@@ -34,7 +35,7 @@ export type JudgeOptions = {
 
 /** The result of one attempt, with the steps that led to it. */
 export type Judged = Evaluated & {
-  /** The rendered prompt. */
+  /** The examples and the rendered prompt. */
   prompt: string;
   /** The judge's last answer: the arguments of its tool call, its text, or a body that has neither; at most 16 KB. */
   raw: string | null;
@@ -51,9 +52,19 @@ export async function judge(options: JudgeOptions): Promise<Judged> {
   const { template, scoringType, subject, probe = null } = options;
   const scale = scaleOf({ scoringType, template, requestId: subject.requestId, probe });
   const parsed = parseTemplate(template.prompt);
-  const { text: prompt, truncated, missing } = renderTemplate(parsed, applyProbe(subject, probe, scale));
+  const rendered = renderTemplate(parsed, applyProbe(subject, probe, scale));
+  const { truncated, missing } = rendered;
+  const { examples = [] } = template;
+  const prompt = renderExamples(examples, scale) + rendered.text;
   if (missing.length === parsed.variables.length) return skippedWithoutData(prompt, missing);
-  const question = { model: template.model, evaluatorName: options.evaluatorName, scale, prompt, turns: [] };
+  const question = {
+    model: template.model,
+    evaluatorName: options.evaluatorName,
+    scale,
+    hasExamples: examples.length > 0,
+    prompt,
+    turns: [],
+  };
   const attempt = new JudgeAttempt(question, options);
   const outcome = await attempt.run();
   const use = attempt.use.total();

@@ -1,6 +1,6 @@
 /** Parses the value that a judge gives as its score. A value that is not plainly a score is an error, never a guess. */
+import { type Choice, findChoice } from '#core/contracts/categories.ts';
 import { quoteValue } from '#core/contracts/check.ts';
-import type { Choice } from '#core/contracts/evaluator.ts';
 import type { EvaluationErrorCode } from '#core/scoring/mod.ts';
 import type { Scale } from './scale.ts';
 
@@ -74,13 +74,6 @@ function toNumber(value: unknown): number | null {
   return DECIMAL.test(text) ? Number(text) : null;
 }
 
-/** Differences between labels that are ignored, in steps: none, then case and runs of spaces, then all spaces. */
-const LABEL_FOLDS: readonly ((label: string) => string)[] = [
-  (label) => label,
-  (label) => label.normalize('NFC').replaceAll(/\s+/gu, ' ').trim().toLowerCase(),
-  (label) => label.normalize('NFC').replaceAll(/\s+/gu, '').toLowerCase(),
-];
-
 function readChoice(value: unknown, choices: readonly Choice[]): ParsedScore | ScoreProblem {
   const isPlain = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   const choice = isPlain ? findChoice(String(value), choices) : null;
@@ -89,14 +82,4 @@ function readChoice(value: unknown, choices: readonly Choice[]): ParsedScore | S
     code: isPlain ? 'judge_unknown_choice' : 'judge_malformed',
     message: `its score ${quoteValue(value)} is none of the choices`,
   };
-}
-
-/** Finds the choice with this label; a choice that differs in case or spaces must be the only such one. */
-function findChoice(label: string, choices: readonly Choice[]): Choice | null {
-  for (const fold of LABEL_FOLDS) {
-    const folded = fold(label);
-    const found = choices.filter(({ description }) => fold(description) === folded);
-    if (found.length > 0) return found.length === 1 ? found[0]! : null;
-  }
-  return null;
 }

@@ -1,6 +1,7 @@
 /** Scales: the values that a judge may answer. */
 import { createHash } from 'node:crypto';
-import type { Choice, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { Choice } from '#core/contracts/categories.ts';
+import type { LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Probe, ScoringType } from '#core/scoring/mod.ts';
 
 /** The values that a judge may answer for one request. */

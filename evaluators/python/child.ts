@@ -1,14 +1,6 @@
 /** A child of the zygote, as the service sees it: it is locked down, takes one job (or one batch), and ends. */
 import type { Socket } from 'node:net';
-import {
-  type ChildAnswer,
-  type ChildJob,
-  decodeAnswer,
-  encodeFrame,
-  LENGTH_BYTES,
-  MAX_ANSWER_BYTES,
-  type TextPair,
-} from './frame.ts';
+import { type ChildAnswer, decodeAnswer, LENGTH_BYTES, MAX_ANSWER_BYTES } from './frame.ts';
 import type { PythonLimits } from './limits.ts';
 
 /** The end of a child: one of `status` and `signal` is null. */
@@ -92,10 +84,10 @@ export class Child {
   }
 
   /**
-   * Sends a job, or the next record of a batch, and waits for its answer. After the last answer the connection must close:
-   * a second answer makes the first one malformed.
+   * Sends a frame and waits for its answer. After the last answer the connection must close: a second answer makes the first
+   * one malformed. An answer that asks for the record is never the last.
    */
-  send(frame: ChildJob | TextPair, options: { wallMs: number; isLast: boolean }): Promise<ChildReply> {
+  send(frame: Buffer, options: { wallMs: number; isLast: boolean }): Promise<ChildReply> {
     return new Promise((resolve) => {
       // A busy event loop may run the timer before it reads an answer that arrived long ago.
       const onDeadline = () => setImmediate(() => this.#settle({ kind: 'timeout' }));
@@ -107,7 +99,7 @@ export class Child {
           resolve(reply);
         },
       };
-      this.#socket?.write(encodeFrame(frame));
+      this.#socket?.write(frame);
       this.#readFrame();
     });
   }
@@ -146,9 +138,11 @@ export class Child {
     const isTooMuch = whole !== null && (whole > LENGTH_BYTES + MAX_ANSWER_BYTES || received.length > whole);
     if (isTooMuch) {
       this.#settle({ kind: 'malformed' });
-    } else if (received.length === whole && (this.#hasEnded || !this.#pending.isLast)) {
-      this.#received = Buffer.alloc(0);
+    } else if (received.length === whole) {
       const answer = decodeAnswer(received.subarray(LENGTH_BYTES));
+      const isLast = this.#pending.isLast && !(answer?.kind === 'loaded' && answer.takesRecord);
+      if (isLast && !this.#hasEnded) return;
+      this.#received = Buffer.alloc(0);
       this.#settle(answer === null ? { kind: 'malformed' } : { kind: 'answer', answer });
     } else if (this.#hasEnded) {
       this.#settle({ kind: received.length === 0 ? 'closed' : 'malformed' });

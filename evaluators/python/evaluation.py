@@ -18,16 +18,26 @@ FILE_NAME = '<evaluator>'
 MAX_PRINTED_BYTES = 16 * 1024
 MAX_MESSAGE_LENGTH = 500
 LONGEST_NAME = 100
+MAX_LABEL_LENGTH = 500
+# Of a message, or of a reasoning, which the service cuts to 4,096 with a mark.
+MAX_TEXT_BYTES = 4100
 # Memory that is freed when the code runs out of it, so that enough is left to report that.
 RESERVE_BYTES = 1 << 20
 NO_MEMORY_TO_ANSWER = 95
+# The parameters of `evaluate`, in their order.
+NAMES = ('input', 'output', 'record')
+# The members of a dict that `evaluate` returns.
+MEMBERS = ('score', 'label', 'reasoning')
+RULE = 'a bool, an int or a float, or a dict of score, label and reasoning'
+RULE_WITH_LABELS = 'a label, a score, or a dict of score, label and reasoning'
 
-# An answer: its kind, the score, line and column (0: none), the lengths of code and message; then code, message and printed
-# output. frame.ts decodes it.
-LOADED, SCORE, FAILURE = 0, 1, 2
+# An answer: its kind, the score, line and column (0: none), the lengths of two texts; then the texts and printed output. The
+# texts are code and message of a failure, or label and reasoning of a score (empty: none). frame.ts decodes it. TAKES_RECORD
+# is LOADED for an `evaluate` that takes the whole record, LABEL a SCORE that the label decides.
+LOADED, SCORE, FAILURE, TAKES_RECORD, LABEL = 0, 1, 2, 3, 4
 _pack_head = struct.Struct('>IBdiiHH').pack
 _read, _write, _close, _exit = os.read, os.write, os.close, os._exit
-_type, _bool, _int, _float, _str, _len, _callable = type, bool, int, float, str, len, callable
+_type, _bool, _int, _float, _str, _dict, _len, _callable = type, bool, int, float, str, dict, len, callable
 _is_finite, _recursion_limit, _load_json = math.isfinite, sys.setrecursionlimit, json.loads
 _compile, _exec = compile, exec
 # Returns a plain str of a str or a subclass of it, whose own methods can return anything.
@@ -76,8 +86,21 @@ class Printed(io.TextIOBase):
 
 def read_frame():
     """Reads the next frame from the service; the child ends when there is none."""
-    length = int.from_bytes(read_exactly(4), 'big')
-    return _load_json(read_exactly(length))
+    return _load_json(read_bytes())
+
+
+def read_bytes():
+    return read_exactly(int.from_bytes(read_exactly(4), 'big'))
+
+
+def read_record():
+    """Reads the frame with the whole record, which follows input and output for code that takes it."""
+    frame = read_bytes()
+    try:
+        return _load_json(frame)
+    except (ValueError, RecursionError) as error:
+        # Python refuses what JSON allows: deep nesting, and integers of more than 4,300 digits.
+        raise Failure('py_exception', f'The record cannot be read in Python: {name_of(_type(error))}: {error}') from None
 
 
 def read_exactly(length):
@@ -91,13 +114,12 @@ def read_exactly(length):
     return b''.join(parts)
 
 
-def answer(kind, printed, score=0.0, failure=None):
-    code = failure.code.encode() if failure else b''
-    message = failure.message[:MAX_MESSAGE_LENGTH].encode('utf-8', 'replace') if failure else b''
-    line, column = (failure.line, failure.column) if failure else (0, 0)
-    rest = code + message + printed.take()
+def answer(kind, printed, score=0.0, texts=('', ''), place=(0, 0)):
+    first, second = (text.encode('utf-8', 'replace') for text in texts)
+    second = second[:MAX_TEXT_BYTES]
+    rest = first + second + printed.take()
     # 21: bytes of the head after the length.
-    frame = _pack_head(21 + _len(rest), kind, score, line, column, _len(code), _len(message)) + rest
+    frame = _pack_head(21 + _len(rest), kind, score, *place, _len(first), _len(second)) + rest
     while frame:
         frame = frame[_write(CONNECTION, frame):]
 
@@ -121,13 +143,16 @@ def do_job(reserve):
     job = read_frame()
     many = job['task'] == 'many'
     try:
-        call = load(job['code'])
+        call, takes_record = load(job['code'])
         if many or job['task'] == 'compile':
-            answer(LOADED, printed)
+            answer(TAKES_RECORD if many and takes_record else LOADED, printed)
         else:
-            answer(SCORE, printed, score=score_of(call, job['input'], job['output']))
+            if takes_record:
+                # An answer takes what was printed, and that belongs to the last one.
+                answer(TAKES_RECORD, Printed())
+            answer_record(call, takes_record, job, job['labels'], printed)
         while many:
-            answer_record(call, read_frame(), printed)
+            answer_next(call, takes_record, read_frame(), job['labels'], printed)
     except BaseException as error:
         reserve.clear()
         answer_failure(error, printed)
@@ -135,10 +160,19 @@ def do_job(reserve):
     _close(CONNECTION)
 
 
-def answer_record(call, record, printed):
+def answer_record(call, takes_record, texts, labels, printed):
+    more = (read_record(),) if takes_record else ()
+    score, label, reasoning = result_of(call(texts['input'], texts['output'], *more), labels)
+    if score is None:
+        answer(LABEL, printed, texts=(label, reasoning))
+    else:
+        answer(SCORE, printed, score=score, texts=(label, reasoning))
+
+
+def answer_next(call, takes_record, texts, labels, printed):
     """Answers one record of a batch. After an ordinary failure the child goes on; without memory it cannot."""
     try:
-        answer(SCORE, printed, score=score_of(call, record['input'], record['output']))
+        answer_record(call, takes_record, texts, labels, printed)
     except MemoryError:
         raise
     except BaseException as error:
@@ -150,7 +184,8 @@ def answer_failure(error, printed):
         _recursion_limit(1000)
         failure = error if _type(error) is Failure else describe(error)
         release(error)
-        answer(FAILURE, printed, failure=failure)
+        texts = failure.code, failure.message[:MAX_MESSAGE_LENGTH]
+        answer(FAILURE, printed, texts=texts, place=(failure.line, failure.column))
     except MemoryError:
         _exit(NO_MEMORY_TO_ANSWER)
 
@@ -163,13 +198,52 @@ def release(error):
         pass  # the code's own class may refuse it
 
 
-def score_of(call, input_text, output_text):
-    value = call(input_text, output_text)
+def result_of(value, labels):
+    """
+    Returns the score, the label and the reasoning that `evaluate` returned; texts that are absent are empty. The score is None when
+    the label decides it, which only an evaluator with `labels` may leave to it. Only exact types are read: the methods of a
+    subclass can return anything.
+    """
     kind = _type(value)
-    # Exactly these types: the methods of a subclass can return anything.
+    if kind is _str and labels:
+        return None, label_of(value), ''
+    if kind is not _dict:
+        rule = RULE_WITH_LABELS if labels else RULE
+        return score_of(value, lambda name: f'evaluate returned {name}; it must return {rule}'), '', ''
+    for name in value:
+        if _type(name) is not _str or name not in MEMBERS:
+            shown = repr(name[:LONGEST_NAME]) if _type(name) is _str else f'of type {name_of(_type(name))}'
+            raise bad_type(f'evaluate returned a dict with the unknown member {shown}; its members are score, label and reasoning')
+    score, label, reasoning = (value.get(name) for name in MEMBERS)
+    label = '' if label is None else label_of(label)
+    if reasoning is not None and _type(reasoning) is not _str:
+        raise bad_type(f'evaluate returned {name_of(_type(reasoning))} as the reasoning; it must be a str')
+    if score is not None:
+        score = score_of(score, lambda name: f'evaluate returned {name} as the score; it must be a bool, an int or a float')
+    elif not labels:
+        raise bad_type('evaluate returned a dict without a score, which only an evaluator with categories may do, for a label')
+    elif not label:
+        raise bad_type('evaluate returned a dict without a score and without a label; it must have one of them')
+    # Four bytes for each character at most.
+    return score, label, '' if reasoning is None else reasoning[:MAX_TEXT_BYTES]
+
+
+def bad_type(message):
+    return Failure('py_bad_return_type', message)
+
+
+def label_of(label):
+    if _type(label) is not _str:
+        raise bad_type(f'evaluate returned {name_of(_type(label))} as the label; it must be a str')
+    if not label.strip() or _len(label) > MAX_LABEL_LENGTH:
+        raise bad_type(f'evaluate returned a label of {_len(label)} characters; it must have 1 to {MAX_LABEL_LENGTH}, and not only spaces')
+    return label
+
+
+def score_of(value, complaint):
+    kind = _type(value)
     if kind is not _float and kind is not _int and kind is not _bool:
-        name = name_of(kind)
-        raise Failure('py_bad_return_type', f'evaluate returned {name}; it must return a bool, an int or a float')
+        raise bad_type(complaint(name_of(kind)))
     try:
         score = _float(value)
     except OverflowError:
@@ -180,7 +254,7 @@ def score_of(call, input_text, output_text):
 
 
 def load(code):
-    """Runs the module and returns the function to call with (input, output)."""
+    """Runs the module and returns the function to call, and whether it takes the record after input and output."""
     try:
         program = _compile(code, FILE_NAME, 'exec', dont_inherit=True)
     except SyntaxError as error:
@@ -198,7 +272,7 @@ def load(code):
 
 
 def as_call(function, defined):
-    """Returns a function that calls `evaluate`: by the names of its parameters when it has both, in any order; else by position."""
+    """Returns a function that calls `evaluate` by position, in the order input, output, record, and whether it takes a record."""
     if not defined:
         raise Failure('py_no_function', 'The code must define evaluate(input, output)')
     if not _callable(function) or isinstance(function, _type):
@@ -211,27 +285,55 @@ def as_call(function, defined):
     if flags & inspect.CO_GENERATOR:
         raise Failure(
             'py_bad_return_type',
-            'evaluate returned a generator, as it contains yield; it must return a bool, an int or a float',
+            f'evaluate returned a generator, as it contains yield; it must return {RULE}',
             line,
         )
-    if code and code.co_varnames[: code.co_argcount] == ('input', 'output') and code.co_kwonlyargcount == 0:
-        return function  # the usual case
+    if code and code.co_kwonlyargcount == 0:  # the usual cases
+        positional = code.co_varnames[: code.co_argcount]
+        if positional in (NAMES[:2], NAMES):
+            return function, positional == NAMES
     return by_signature(function, line)
 
 
 def by_signature(function, line):
+    """
+    Decides by the signature how to call `evaluate`. It takes the record if it has a parameter of that name, or a third positional
+    parameter without a default. Parameters named input, output and record are passed by name, others by position.
+    """
     try:
         signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
-        return function  # written in C: it has no signature
-    if accepts(signature, input='', output=''):
-        return lambda input_text, output_text: function(input=input_text, output=output_text)
-    if not accepts(signature, '', ''):
-        raise Failure('py_bad_signature', f'evaluate{signature} cannot be called as evaluate(input, output)', line)
-    names = list(signature.parameters)
-    if names[:1] == ['output'] or names[1:2] == ['input']:
-        raise Failure('py_bad_signature', f'evaluate{signature} has input and output in the wrong order', line)
-    return function
+        return function, False  # written in C: it has no signature
+    parameters = signature.parameters.values()
+    positional = [each.name for each in parameters if each.kind in (each.POSITIONAL_ONLY, each.POSITIONAL_OR_KEYWORD)]
+    required = [each.name for each in parameters if each.name in positional and each.default is each.empty]
+    named = [each.name for each in parameters if each.kind in (each.POSITIONAL_OR_KEYWORD, each.KEYWORD_ONLY)]
+    third = 'record' if 'record' in named else next((name for name in required if name not in NAMES), 'record')
+    if 'record' not in named or 'record' in positional[:2]:
+        if accepts(signature, input='', output=''):
+            return lambda given, answered: function(input=given, output=answered), False
+        if accepts(signature, '', ''):
+            refuse_wrong_order(signature, positional, NAMES[:2], line)
+            return function, False
+    if accepts(signature, input='', output='', **{third: None}):
+        return lambda given, answered, record: function(input=given, output=answered, **{third: record}), True
+    # A record with a default, or after a star, goes by name behind two by position.
+    if accepts(signature, '', '', record=None):
+        refuse_wrong_order(signature, positional, NAMES[:2], line)
+        return lambda given, answered, record: function(given, answered, record=record), True
+    if accepts(signature, '', '', None):
+        refuse_wrong_order(signature, positional, NAMES, line)
+        return function, True
+    calls = 'evaluate(input, output) or evaluate(input, output, record)'
+    raise Failure('py_bad_signature', f'evaluate{signature} cannot be called as {calls}', line)
+
+
+def refuse_wrong_order(signature, positional, order, line):
+    """Refuses positional parameters that are named like another one: their author means another order."""
+    for place, name in enumerate(positional[: _len(order)]):
+        if name in order and order.index(name) != place:
+            names = ' and '.join((', '.join(order[:-1]), order[-1]))
+            raise Failure('py_bad_signature', f'evaluate{signature} has {names} in the wrong order', line)
 
 
 def accepts(signature, *args, **kwargs):

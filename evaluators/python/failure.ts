@@ -1,9 +1,8 @@
 /** Translates the end of a child into the outcomes of core/scoring. */
 
-import { storableText } from '#core/contracts/storable-text.ts';
-import { type EvaluationErrorCode, type Outcome, publicMessage } from '#core/scoring/mod.ts';
+import { type EvaluationErrorCode, publicMessage } from '#core/scoring/mod.ts';
 import type { ChildExit, ChildReply } from './child.ts';
-import { MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
+import { MAX_RECORD_BYTES, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 
 /** The failure of an evaluation, or of a check of the code. */
 export type PythonFailure = {
@@ -31,7 +30,7 @@ const SIGNAL_NAMES: Readonly<Record<number, string>> = {
   11: 'SIGSEGV',
 };
 
-function failure(
+export function failure(
   code: EvaluationErrorCode,
   message: string,
   retry: 'never' | 'later' = 'never',
@@ -48,6 +47,10 @@ export const inputTooLarge = (bytes: number) =>
     'input_too_large',
     `Input and output have ${bytes} bytes together; they may have ${MAX_TEXT_BYTES}`,
   );
+export const recordTooLarge = (bytes: number) =>
+  failure('input_too_large', `The record has ${bytes} bytes; it may have ${MAX_RECORD_BYTES}`);
+/** The failure of a child that answered something other than was asked of it. */
+export const badResult = () => failure('bad_result', 'The code interfered with how its score is reported');
 
 /** The failure of code that ended its process without an answer. */
 export const noResult = () => failure('py_no_result', 'The code ended Python before it returned a score');
@@ -88,52 +91,9 @@ export function failureOfExit(
   limits: PythonLimits,
 ): PythonFailure {
   if (kind === 'timeout') return outOfTime(limits, exit);
-  if (kind === 'malformed')
-    return failure('bad_result', 'The code interfered with how its score is reported');
+  if (kind === 'malformed') return badResult();
   if (exit === null) return failure('sandbox_crashed', 'The sandbox crashed while the code ran', 'later');
   if (exit.signal !== null) return fromSignal(exit.signal, exit, limits);
   if (exit.status === NO_MEMORY_TO_ANSWER) return outOfMemory(limits);
   return noResult();
-}
-
-/** Reads a child's answer; `wanted` is the kind of answer that means success. */
-export function readReply(
-  reply: Extract<ChildReply, { kind: 'answer' }>,
-  wanted: 'loaded' | 'score',
-): PythonFailure | { score: number; traces: string } {
-  const { answer } = reply;
-  const traces = storableText(answer.traces);
-  if (answer.kind === 'failure') {
-    const { code, message, line, column } = answer;
-    return { ...failure(code, message), line, column, traces };
-  }
-  if (answer.kind !== wanted) {
-    return failure('bad_result', 'The code interfered with how its score is reported');
-  }
-  return { score: answer.kind === 'score' ? answer.score : 0, traces };
-}
-
-/** The bound of `publicMessage`. */
-const MAX_MESSAGE_LENGTH = 500;
-
-/** Appends `end` to the message, which is shortened so that both fit. */
-function withEnd(message: string, end: string): string {
-  const room = MAX_MESSAGE_LENGTH - end.length;
-  return message.length > room ? `${message.slice(0, room - 1)}…${end}` : message + end;
-}
-
-/** Narrows a result. */
-export function isFailure(result: PythonFailure | { score: number }): result is PythonFailure {
-  return 'code' in result;
-}
-
-/** Converts a result to the outcome that the worker stores. */
-export function toOutcome(result: PythonFailure | { score: number; traces: string }): Outcome {
-  const traces = result.traces === '' ? null : result.traces;
-  if (!isFailure(result)) {
-    return { state: 'completed', score: result.score, label: null, reasoning: null, traces, flags: [] };
-  }
-  const { code, line, retry } = result;
-  const message = line === null ? result.message : withEnd(result.message, ` (line ${line})`);
-  return { state: 'failed', code, message, retry, retryAfterMs: null, pause: null, traces };
 }

@@ -17,5 +17,7 @@ export const DEFAULT_LIMITS: Readonly<PythonLimits> = { wallMs: 2_000, cpuSecond
 export const MAX_SOURCE_BYTES = 64 * 1024;
 /** UTF-8 bytes of input and output together. */
 export const MAX_TEXT_BYTES = 1024 * 1024;
+/** UTF-8 bytes of the whole record, for code that takes it: two bodies of the largest size that is evaluated, and inputs. */
+export const MAX_RECORD_BYTES = 10 * 1024 * 1024;
 /** Records in one call of `evaluateMany`. */
 export const MAX_BATCH = 200;

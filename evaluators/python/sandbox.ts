@@ -1,18 +1,13 @@
 /** The sandbox: compiles and evaluates Python in children of its tier. */
+import type { Choice } from '#core/contracts/categories.ts';
 import type { EvaluationErrorCode, Outcome } from '#core/scoring/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import {
-  inputTooLarge,
-  isFailure,
-  type PythonFailure,
-  sandboxUnavailable,
-  sourceTooLarge,
-  toOutcome,
-} from './failure.ts';
-import type { TextPair } from './frame.ts';
+import { inputTooLarge, type PythonFailure, sandboxUnavailable, sourceTooLarge } from './failure.ts';
+import type { PythonRecord, TextPair } from './frame.ts';
 import { DEFAULT_LIMITS, MAX_BATCH, MAX_SOURCE_BYTES, MAX_TEXT_BYTES, type PythonLimits } from './limits.ts';
 import type { ChildPool } from './pool.ts';
-import { runMany, runOne, type TimedResult } from './run.ts';
+import { isFailure, toOutcome } from './result.ts';
+import { compileOne, runMany, runOne, type TimedResult } from './run.ts';
 import { NO_ORGANIZATION, SandboxSlots, type SlotHolder } from './slots.ts';
 import type { SandboxTier } from './zygote.ts';
 
@@ -36,6 +31,9 @@ export type PythonEvaluation = {
   durationMs: number;
 };
 
+/** The code of an evaluation. `choices` are the categories of its evaluator, which its labels must be; absent: it has none. */
+type PythonCode = { code: string; choices?: readonly Choice[] | undefined; limits?: PythonLimits };
+
 /** For metrics and the health check. */
 export type SandboxState = {
   running: number;
@@ -55,10 +53,7 @@ export type Sandbox = {
   /** Checks code for an evaluator: compiles it, runs its top level, and checks `evaluate`. Nothing is kept. */
   compile(code: string, holder?: SlotHolder): Promise<CompileResult>;
   /** Runs one evaluation, in its own process. Never rejects. */
-  evaluate(
-    job: { code: string; limits?: PythonLimits } & TextPair,
-    holder?: SlotHolder,
-  ): Promise<PythonEvaluation>;
+  evaluate(job: PythonCode & PythonRecord, holder?: SlotHolder): Promise<PythonEvaluation>;
   /**
    * Runs up to 200 records of the same code one after another in one process, where each record can see what the code left
    * behind before: for code that keeps no state. `limits.wallMs` and `durationMs` are those of each record.
@@ -66,7 +61,7 @@ export type Sandbox = {
    * @throws RangeError for more than 200 records
    */
   evaluateMany(
-    job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
+    job: PythonCode & { records: readonly PythonRecord[] },
     holder?: SlotHolder,
   ): Promise<PythonEvaluation[]>;
   /** Ends every process, also running ones, and removes the directory. */
@@ -83,8 +78,8 @@ function checkTexts({ input, output }: TextPair): PythonFailure | null {
   return bytes > MAX_TEXT_BYTES ? inputTooLarge(bytes) : null;
 }
 
-const toEvaluation = (result: TimedResult): PythonEvaluation => ({
-  outcome: toOutcome(result),
+const toEvaluation = (result: TimedResult, choices: readonly Choice[] | null): PythonEvaluation => ({
+  outcome: toOutcome(result, choices),
   traces: result.traces,
   durationMs: result.durationMs,
 });
@@ -119,46 +114,41 @@ export class PooledSandbox implements Sandbox {
   async compile(code: string, holder = NO_ORGANIZATION): Promise<CompileResult> {
     const result =
       checkCode(code) ??
-      (await this.#slots.run(holder, () =>
-        runOne(this.#pool, { task: 'compile', code }, DEFAULT_LIMITS, this.#clock),
-      )) ??
+      (await this.#slots.run(holder, () => compileOne(this.#pool, code, DEFAULT_LIMITS, this.#clock))) ??
       queueIsFull();
     if (!isFailure(result)) return { ok: true };
     const { message, line, column } = result;
     return { ok: false, code: result.code, message, line, column };
   }
 
-  async evaluate(
-    job: { code: string; limits?: PythonLimits } & TextPair,
-    holder = NO_ORGANIZATION,
-  ): Promise<PythonEvaluation> {
-    const { code, input, output, limits = DEFAULT_LIMITS } = job;
+  async evaluate(job: PythonCode & PythonRecord, holder = NO_ORGANIZATION): Promise<PythonEvaluation> {
+    const { code, input, output, record, choices = null, limits = DEFAULT_LIMITS } = job;
     const tooMuch = checkCode(code) ?? checkTexts(job);
-    if (tooMuch !== null) return toEvaluation({ ...tooMuch, durationMs: 0 });
-    const result = await this.#slots.run(holder, () =>
-      runOne(this.#pool, { task: 'evaluate', code, input, output }, limits, this.#clock),
-    );
-    return toEvaluation(result ?? { ...queueIsFull(), durationMs: 0 });
+    if (tooMuch !== null) return toEvaluation({ ...tooMuch, durationMs: 0 }, choices);
+    const work = { code, input, output, record, labels: choices !== null };
+    const result = await this.#slots.run(holder, () => runOne(this.#pool, work, limits, this.#clock));
+    return toEvaluation(result ?? { ...queueIsFull(), durationMs: 0 }, choices);
   }
 
   async evaluateMany(
-    job: { code: string; records: readonly TextPair[]; limits?: PythonLimits },
+    job: PythonCode & { records: readonly PythonRecord[] },
     holder = NO_ORGANIZATION,
   ): Promise<PythonEvaluation[]> {
-    const { code, records, limits = DEFAULT_LIMITS } = job;
+    const { code, records, choices = null, limits = DEFAULT_LIMITS } = job;
     if (records.length > MAX_BATCH) throw new RangeError(`A batch has at most ${MAX_BATCH} records`);
-    const all = (failure: PythonFailure) => records.map(() => toEvaluation({ ...failure, durationMs: 0 }));
+    const all = (failure: PythonFailure) =>
+      records.map(() => toEvaluation({ ...failure, durationMs: 0 }, choices));
     const codeTooLarge = checkCode(code);
     if (codeTooLarge !== null) return all(codeTooLarge);
     const refusals = records.map(checkTexts);
     const fitting = records.filter((_, index) => refusals[index] === null);
     const results = await this.#slots.run(holder, () =>
-      runMany(this.#pool, { code, records: fitting }, limits, this.#clock),
+      runMany(this.#pool, { code, labels: choices !== null, records: fitting }, limits, this.#clock),
     );
     if (results === null) return all(queueIsFull());
     const inOrder = results.values();
     return refusals.map((refusal) =>
-      toEvaluation(refusal === null ? inOrder.next().value! : { ...refusal, durationMs: 0 }),
+      toEvaluation(refusal === null ? inOrder.next().value! : { ...refusal, durationMs: 0 }, choices),
     );
   }
 
@@ -176,8 +166,8 @@ export function noSandbox(why: string): Sandbox {
     why,
     state: () => ({ running: 0, waiting: 0, idle: 0, deaths: 0 }),
     compile: async () => ({ ok: false, code, message, line, column }),
-    evaluate: async () => toEvaluation(failure),
-    evaluateMany: async ({ records }) => records.map(() => toEvaluation(failure)),
+    evaluate: async () => toEvaluation(failure, null),
+    evaluateMany: async ({ records }) => records.map(() => toEvaluation(failure, null)),
     stop: async () => {},
   };
 }

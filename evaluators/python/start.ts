@@ -3,9 +3,9 @@ import { existsSync } from 'node:fs';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { toOutcome } from './failure.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { ChildPool } from './pool.ts';
+import { toOutcome } from './result.ts';
 import { runOne } from './run.ts';
 import { noSandbox, PooledSandbox, type Sandbox } from './sandbox.ts';
 import { findEscape } from './self-test.ts';
@@ -52,7 +52,7 @@ async function openTested(tier: UsableTier, options: SandboxOptions): Promise<Ch
   const idle = 2 * concurrency;
   const pool = await ChildPool.open({ tier, python, directory, log, forksPerZygote, restAfterMs, idle });
   const escaped = await findEscape(async (job) =>
-    toOutcome(await runOne(pool, { task: 'evaluate', ...job }, DEFAULT_LIMITS, clock)),
+    toOutcome(await runOne(pool, { ...job, labels: false }, DEFAULT_LIMITS, clock), null),
   );
   if (escaped === null) return pool;
   await pool.close();

@@ -1,12 +1,13 @@
 /** The scorer: one function for every kind of evaluator. Threads call judges and services, the sandbox runs Python. */
 import { availableParallelism } from 'node:os';
+import { choicesOf } from '#core/contracts/categories.ts';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { Evaluated, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import type { Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SlotHolder } from '../python/mod.ts';
-import { type BatchItem, completeBatch } from './batch.ts';
+import { type BatchItem, completeBatch, open } from './batch.ts';
 import type { ExternalTask, JudgeTask, PythonTexts, ThreadData } from './scoring-thread.ts';
 
 /** Definition of an evaluator, with its secrets decrypted. */
@@ -92,17 +93,22 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
 
   async function scoreInPython(
     calls: StoredRecord[],
-    { code, limits: ownLimits }: CodeTemplate,
+    { code, categories, limits: ownLimits }: CodeTemplate,
     turn: SlotHolder,
   ): Promise<Evaluated[]> {
     const prepared = await run<StoredRecord[], BatchItem<PythonTexts, Evaluated>[]>('preparePython', calls);
     const limits = { ...DEFAULT_LIMITS, ...ownLimits };
-    return await completeBatch(prepared, async (records): Promise<Evaluated[]> => {
+    const choices = categories && choicesOf(categories);
+    // The bodies stay here: only code that takes the whole record is sent them.
+    const batch = prepared.map((item, index) =>
+      item.kind === 'open' ? open({ ...item.work, record: wholeRecord(calls[index]!) }) : item,
+    );
+    return await completeBatch(batch, async (records): Promise<Evaluated[]> => {
       const [first, ...more] = records;
       const results =
         more.length === 0
-          ? [await sandbox.evaluate({ code, limits, ...first! }, turn)]
-          : await sandbox.evaluateMany({ code, limits, records }, turn);
+          ? [await sandbox.evaluate({ code, choices, limits, ...first! }, turn)]
+          : await sandbox.evaluateMany({ code, choices, limits, records }, turn);
       return results.map(({ outcome }) => ({ outcome, use: null }));
     });
   }
@@ -123,6 +129,10 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       await pool.destroy();
     },
   };
+}
+
+function wholeRecord({ requestText, responseText, inputs }: StoredRecord) {
+  return { requestText, responseText, inputs: inputs ?? {} };
 }
 
 const DEFECT: Outcome = {

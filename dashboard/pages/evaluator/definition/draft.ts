@@ -1,11 +1,6 @@
 /** The form of an evaluator: its fields as texts, and the bodies that they become. Pure. */
-import type {
-  Choice,
-  CodeLimits,
-  CodeTemplate,
-  LlmScoringType,
-  LlmTemplate,
-} from '#core/contracts/evaluator.ts';
+import type { Choice } from '#core/contracts/categories.ts';
+import type { CodeLimits, CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Adapter } from '#core/evaluations/mod.ts';
 import type { Evaluator, Templates } from '../../../client/evaluators.ts';
 import { configOf, type ExternalDraft, externalDraftOf } from './external-draft.ts';
@@ -33,6 +28,9 @@ export type Draft = {
   cpuSeconds: string;
   memoryMb: string;
   external: ExternalDraft;
+  /** Fields that the form does not show: a change leaves them as they are. */
+  keptCode?: Pick<CodeTemplate, 'categories'>;
+  keptJudge?: Pick<LlmTemplate, 'examples'>;
 };
 
 const FIRST_CODE = `def evaluate(input, output):
@@ -72,13 +70,14 @@ export function emptyDraft(kind: Kind): Draft {
 const textOf = (value: number | null | undefined) =>
   value === null || value === undefined ? '' : String(value);
 
-function llmFields({ model, prompt, min, max, choices }: LlmTemplate): Partial<Draft> {
+function llmFields({ model, prompt, min, max, choices, examples }: LlmTemplate): Partial<Draft> {
   return {
     model,
     prompt,
     ...(min !== undefined && { min: textOf(min) }),
     ...(max !== undefined && { max: textOf(max) }),
     ...(choices !== undefined && { choices: choices.map(choiceDraft) }),
+    ...(examples !== undefined && { keptJudge: { examples } }),
   };
 }
 
@@ -88,9 +87,15 @@ const choiceDraft = ({ score, description }: Choice, key: number): ChoiceDraft =
   description,
 });
 
-function codeFields({ code, limits = {} }: CodeTemplate): Partial<Draft> {
+function codeFields({ code, limits = {}, categories }: CodeTemplate): Partial<Draft> {
   const { wallMs, cpuSeconds, memoryMb } = limits;
-  return { code, wallMs: textOf(wallMs), cpuSeconds: textOf(cpuSeconds), memoryMb: textOf(memoryMb) };
+  return {
+    code,
+    wallMs: textOf(wallMs),
+    cpuSeconds: textOf(cpuSeconds),
+    memoryMb: textOf(memoryMb),
+    ...(categories !== undefined && { keptCode: { categories } }),
+  };
 }
 
 /** Returns the form of an evaluator as it is. */
@@ -122,17 +127,18 @@ function defined<T extends object>(given: T): T {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 }
 
-function llmTemplateOf({ scoringType, model, prompt, min, max, choices }: Draft) {
+function llmTemplateOf({ scoringType, model, prompt, min, max, choices, keptJudge }: Draft) {
   switch (scoringType) {
     case 'LLM-BOOLEAN':
-      return { model, prompt };
+      return { model, prompt, ...keptJudge };
     case 'LLM-RANGE':
-      return defined({ model, prompt, min: numberOf(min), max: numberOf(max) });
+      return defined({ model, prompt, min: numberOf(min), max: numberOf(max), ...keptJudge });
     case 'LLM-CHOICE':
       return {
         model,
         prompt,
         choices: choices.map(({ score, description }) => defined({ score: numberOf(score), description })),
+        ...keptJudge,
       };
   }
 }
@@ -149,7 +155,7 @@ function templateOf(draft: Draft) {
     case 'llm':
       return { llm_template: llmTemplateOf(draft) };
     case 'python':
-      return { code_template: defined({ code: draft.code, limits: limitsOf(draft) }) };
+      return { code_template: defined({ code: draft.code, ...draft.keptCode, limits: limitsOf(draft) }) };
     case 'external':
       return { external_config: configOf(draft.external) };
   }
@@ -196,7 +202,7 @@ export function trialOf(draft: Draft, testInput: TestInput): { path: string; bod
     case 'python':
       return {
         path: '/v1/evaluator/python/test',
-        body: defined({ code: draft.code, limits: limitsOf(draft), testInput, ...named }),
+        body: defined({ code: draft.code, ...draft.keptCode, limits: limitsOf(draft), testInput, ...named }),
       };
     case 'external':
       return {

@@ -38,6 +38,36 @@ t.test(
   },
 );
 
+t.test('a changed threshold makes a new version with the same definition', async (t) => {
+  const made = await api.make('/v1/evaluator', { name: 'Strict', ...EXTERNAL, threshold: 0.9 });
+  t.equal(made.threshold, 0.9);
+  t.match(await change(made.id, { name: 'Stricter' }), { version: 1, threshold: 0.9 });
+  t.match(await change(made.id, { threshold: 0.9 }), { version: 1 }, 'an equal one makes none');
+  t.match(await change(made.id, { threshold: null }), { version: 2, threshold: null });
+  t.match(await change(made.id, { threshold: 0 }), { version: 3, threshold: 0 });
+  const stored = await versionsOf(made.id);
+  t.strictSame({ ...stored[2], version: 1 }, stored[0], 'with its secrets');
+  t.match(await api.make(`/v1/evaluator/${made.id}/versions`), [
+    { version: 3, threshold: 0 },
+    { version: 2, threshold: null },
+    { version: 1, threshold: 0.9 },
+  ]);
+});
+
+t.test('a threshold that the scores of a changed definition cannot have is refused', async (t) => {
+  const made = await api.make('/v1/evaluator', { name: 'Narrowed', ...RANGE, threshold: 5 });
+  const llm_template = { ...RANGE.llm_template, max: 3 };
+  const { status, body } = await put(made.id, { llm_template });
+  t.strictSame(
+    [status, body.error],
+    [
+      400,
+      'threshold must be a number from 1 to 3, the scores that the evaluator can give, but is 5, as in the version before: give another one, or null',
+    ],
+  );
+  t.match(await change(made.id, { llm_template, threshold: 2 }), { version: 2, threshold: 2 });
+});
+
 t.test('a changed name or budget, or an equal template, makes no new version of an evaluator', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Renamed', ...PYTHON });
   const judge = await api.make('/v1/evaluator', { name: 'Budgeted', ...BOOLEAN });
@@ -74,7 +104,7 @@ t.test('an invalid change of an evaluator is refused with its reason, and nothin
       made.id,
       {},
       400,
-      'body must hold at least one of name, llm_template, code_template, external_config, daily_budget_usd',
+      'body must hold at least one of name, llm_template, code_template, external_config, daily_budget_usd, threshold',
     ],
     [made.id, { id: made.id }, 400, 'id is not a known field'],
     [made.id, { llm_template: {} }, 400, 'llm_template does not belong to the scoring_type PYTHON'],

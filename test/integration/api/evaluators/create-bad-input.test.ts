@@ -24,6 +24,12 @@ const choices = (...given: unknown[]) => ({
   llm_template: { ...CHOICE.llm_template, choices: given },
 });
 
+const categories = (...given: unknown[]) => ({
+  ...PYTHON,
+  code_template: { ...PYTHON.code_template, categories: given },
+});
+const GOOD = { label: 'good', score: 1 };
+
 const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
   ['no object', [], 'body must be an object, but is []'],
   ['no name', BOOLEAN, 'name is required'],
@@ -104,6 +110,135 @@ const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
     'an open variable',
     { name: 'a', ...llm({ prompt: 'Is {{output good?' }) },
     /^llm_template\.prompt has "\{\{" without "\}\}"/,
+  ],
+  ['one category', { name: 'a', ...categories(GOOD) }, /^code_template\.categories must .*2/],
+  [
+    'a category without a score',
+    { name: 'a', ...categories(GOOD, { label: 'bad' }) },
+    'code_template.categories.1.score is required',
+  ],
+  [
+    'a category with a field of its own',
+    { name: 'a', ...categories(GOOD, { label: 'bad', score: 0, description: 'x' }) },
+    'code_template.categories.1.description is not a known field',
+  ],
+  [
+    'a blank category',
+    { name: 'a', ...categories(GOOD, { label: ' ', score: 0 }) },
+    'code_template.categories.1.label must not be empty',
+  ],
+  [
+    'categories of one label',
+    { name: 'a', ...categories(GOOD, { label: 'GOOD ', score: 0 }) },
+    'code_template.categories.1 has the label of code_template.categories.0, ignoring case and surrounding space: "GOOD "',
+  ],
+  [
+    'choices and categories',
+    {
+      name: 'a',
+      ...CHOICE,
+      llm_template: { ...CHOICE.llm_template, categories: [GOOD, { label: 'bad', score: 0 }] },
+    },
+    'llm_template.categories is another name of llm_template.choices: give one of the two',
+  ],
+  [
+    'categories of a judge that are none',
+    { name: 'a', ...CHOICE, llm_template: { model: 'm', prompt: 'p', categories: [GOOD, 'bad'] } },
+    /^llm_template\.categories\.1 must be an object/,
+  ],
+  [
+    'categories for a range',
+    { name: 'a', ...range({ categories: [GOOD, { label: 'bad', score: 0 }] }) },
+    'llm_template.categories does not belong to the scoring_type LLM-RANGE',
+  ],
+  [
+    'examples that are none',
+    { name: 'a', ...llm({ examples: 'x' }) },
+    'llm_template.examples must be an array, but is "x"',
+  ],
+  [
+    '21 examples',
+    { name: 'a', ...llm({ examples: Array(21).fill({ input: 'i', output: 'o', score: true }) }) },
+    /^llm_template\.examples must .*20/,
+  ],
+  [
+    'an example without an output',
+    { name: 'a', ...llm({ examples: [{ input: 'i', score: true }] }) },
+    'llm_template.examples.0.output is required',
+  ],
+  [
+    'an example without a score',
+    { name: 'a', ...llm({ examples: [{ input: 'i', output: 'o' }] }) },
+    'llm_template.examples.0.score is required',
+  ],
+  [
+    'an example of a boolean with a grade',
+    { name: 'a', ...llm({ examples: [{ input: 'i', output: 'o', score: 0.5 }] }) },
+    'llm_template.examples.0.score must be true, false, 1 or 0, but is 0.5',
+  ],
+  [
+    'an example outside of the range',
+    { name: 'a', ...range({ examples: [{ input: 'i', output: 'o', score: 99 }] }) },
+    'llm_template.examples.0.score must be a number from 1 to 5, but is 99',
+  ],
+  [
+    'an example with a label for a range',
+    { name: 'a', ...range({ examples: [{ input: 'i', output: 'o', label: 'x' }] }) },
+    'llm_template.examples.0.label belongs to a judge with choices only: give score',
+  ],
+  [
+    'an example with a label that is no choice',
+    {
+      name: 'a',
+      ...CHOICE,
+      llm_template: {
+        model: 'm',
+        prompt: 'p',
+        choices: ['a', 'b'],
+        examples: [{ input: 'i', output: 'o', label: 'c' }],
+      },
+    },
+    'llm_template.examples.0.label must be one of "a", "b", but is "c"',
+  ],
+  [
+    'an example with a score for choices',
+    {
+      name: 'a',
+      ...CHOICE,
+      llm_template: {
+        model: 'm',
+        prompt: 'p',
+        choices: ['a', 'b'],
+        examples: [{ input: 'i', output: 'o', score: 1 }],
+      },
+    },
+    'llm_template.examples.0.score does not belong to a judge with choices: give label',
+  ],
+  [
+    'large examples',
+    {
+      name: 'a',
+      ...llm({
+        examples: Array(2).fill({ input: 'é'.repeat(10_000), output: 'é'.repeat(10_000), score: true }),
+      }),
+    },
+    'llm_template.examples must have at most 65536 bytes as UTF-8 in all texts together, but has 80000',
+  ],
+  ['a threshold that is none', { name: 'a', ...BOOLEAN, threshold: 'x' }, /^threshold must be a number/],
+  [
+    'a threshold above a boolean',
+    { name: 'a', ...BOOLEAN, threshold: 1.5 },
+    'threshold must be a number from 0 to 1, the scores that the evaluator can give, but is 1.5',
+  ],
+  [
+    'a threshold below the choices',
+    { name: 'a', ...choices('a', 'b', 'c'), threshold: -1 },
+    'threshold must be a number from 0 to 2, the scores that the evaluator can give, but is -1',
+  ],
+  [
+    'a threshold above the categories',
+    { name: 'a', ...categories(GOOD, { label: 'bad', score: 0 }), threshold: 2 },
+    'threshold must be a number from 0 to 1, the scores that the evaluator can give, but is 2',
   ],
   ['no least score', { name: 'a', ...range({ min: undefined }) }, 'llm_template.min is required'],
   ['a null least score', { name: 'a', ...range({ min: null }) }, 'llm_template.min is required'],

@@ -52,6 +52,7 @@ t.test('a created evaluator has all fields of the contract, with those of other 
       paused: null,
       waiting: null,
       daily_budget_usd: null,
+      threshold: null,
     });
     t.strictSame(await api.make(`/v1/evaluator/${made.id}`), made, 'and so it is found');
     t.strictSame(await api.make(`/v1/evaluator/${made.id.toUpperCase()}/`), made);
@@ -84,6 +85,65 @@ t.test('a bare text is a choice scored by its index, and a bare number a choice 
     { score: 7.5, description: '7.5' },
     { score: -1, description: 'rude' },
   ]);
+});
+
+t.test('categories of a judge are its choices under another name, and those of code are kept', async (t) => {
+  const categories = [
+    { label: 'rude', score: -1 },
+    { label: 'kind', score: 1 },
+  ];
+  const judge = await api.make('/v1/evaluator', {
+    name: 'categories of a judge',
+    scoring_type: 'LLM-CHOICE',
+    llm_template: { model: 'm', prompt: 'p', categories, choices: null },
+  });
+  t.strictSame(judge.llm_template, {
+    model: 'm',
+    prompt: 'p',
+    choices: [
+      { score: -1, description: 'rude' },
+      { score: 1, description: 'kind' },
+    ],
+  });
+  const code = await api.make('/v1/evaluator', {
+    name: 'categories of code',
+    scoring_type: 'PYTHON',
+    code_template: { code: CODE, categories },
+  });
+  t.strictSame(code.code_template, { code: CODE, categories });
+});
+
+t.test('examples of a judge are stored as they were given, and an empty list as none', async (t) => {
+  const examples = [
+    { input: 'Hi', output: 'Go away.', label: 'RUDE', reasoning: 'It sends one away.' },
+    { input: 'Hi', output: 'Hello!', label: 'kind' },
+  ];
+  const choices = [
+    { score: -1, description: 'rude' },
+    { score: 1, description: 'kind' },
+  ];
+  const template = { model: 'm', prompt: 'p', choices };
+  const made = await api.make('/v1/evaluator', {
+    name: 'with examples',
+    scoring_type: 'LLM-CHOICE',
+    llm_template: { ...template, examples },
+  });
+  t.strictSame(made.llm_template, { ...template, examples });
+  const changed = await api.make<Evaluator>(
+    `/v1/evaluator/${made.id}`,
+    { llm_template: { ...template, examples: [] } },
+    'PUT',
+  );
+  t.strictSame([changed.version, changed.llm_template], [2, template]);
+  const graded = await api.make('/v1/evaluator', {
+    name: 'with graded examples',
+    ...RANGE,
+    llm_template: {
+      ...RANGE.llm_template,
+      examples: [{ input: '', output: '', score: RANGE.llm_template.max }],
+    },
+  });
+  t.match(graded.llm_template, { examples: [{ score: RANGE.llm_template.max }] });
 });
 
 t.test('an evaluator whose name has the score key of another is refused', async (t) => {
@@ -193,7 +253,7 @@ t.test('evaluators are listed newest first, and filters restrict the list', asyn
   const found = async (body: object) =>
     (await api.make<Evaluator[]>('/v1/evaluator/query', body)).map(({ name }) => name);
   t.strictSame(await found({ name: 'POLITE' }), ['Is it polite']);
-  t.strictSame(await found({ scoring_type: 'PYTHON' }), ['Limited', 'python']);
+  t.strictSame(await found({ scoring_type: 'PYTHON' }), ['Limited', 'categories of code', 'python']);
   t.strictSame(await found({ isPaused: true }), []);
   t.equal((await found({ isPaused: false })).length, all.length);
   const unknown = await api.call('/v1/evaluator/query', { body: { filter: 'all' } });

@@ -87,6 +87,72 @@ t.test('an evaluator without evaluations has empty statistics', async (t) => {
   t.strictSame((await statsOf(python.id)).scores.distribution, [], 'whose scores have no bounds yet');
 });
 
+t.test(
+  'the threshold of a version decides what passes in its statistics, unless the caller names one',
+  async (t) => {
+    const { id } = await api.make('/v1/evaluator', { name: 'Demanding', ...RANGE, threshold: 4 });
+    await api.make(`/v1/evaluator/${id}`, { threshold: null }, 'PUT');
+    const given = [{ feedback_rating: true }, { feedback_rating: false }];
+    const requests = await insertRequests(api.database.sql, api.own.organizationId, given);
+    await insertEvaluations(
+      api,
+      [1, 2].flatMap((version) =>
+        [3.5, 4].flatMap((score, index) => {
+          const request = keyOf(requests[index]!);
+          return [
+            scored(id, score, { ...request, version }),
+            scored(id, 4, { ...request, version, probe: 'repeat' }),
+          ];
+        }),
+      ),
+    );
+    t.match(await statsOf(id, '?version=1'), {
+      agreement: {
+        threshold: 4,
+        pass_rate: { value: 0.5 },
+        confusion: { false_negative: 1, false_positive: 1 },
+      },
+      probes: { repeat: { count: 2, flips: 1 } },
+    });
+    t.match(await statsOf(id), {
+      agreement: {
+        threshold: 3,
+        pass_rate: { value: 1 },
+        confusion: { true_positive: 1, false_positive: 1 },
+      },
+      probes: { repeat: { count: 2, flips: 0 } },
+    });
+    t.match(await statsOf(id, '?version=1&threshold=1'), {
+      agreement: { threshold: 1, pass_rate: { value: 1 } },
+    });
+  },
+);
+
+t.test('scores of code with categories are counted by label, and pass from their middle', async (t) => {
+  const categories = [
+    { label: 'bad', score: 0 },
+    { label: 'fair', score: 4 },
+    { label: 'good', score: 10 },
+  ];
+  const { id } = await api.make('/v1/evaluator', {
+    name: 'Labelled code',
+    scoring_type: 'PYTHON',
+    code_template: { ...PYTHON.code_template, categories },
+  });
+  await insertEvaluations(api, [
+    scored(id, 0, { label: 'bad' }),
+    scored(id, 4, { label: 'fair' }),
+    scored(id, 10, { label: 'good' }),
+    scored(id, 10, { label: 'good' }),
+  ]);
+  const { scores, agreement } = await statsOf(id);
+  t.strictSame(
+    scores.distribution,
+    categories.map((category, index) => ({ ...category, count: [1, 1, 2][index] })),
+  );
+  t.match(agreement, { threshold: 5, pass_rate: { value: 0.5 } });
+});
+
 t.test('scores, states, errors and costs are summed; probes and other versions are not', async (t) => {
   const { id } = await api.make('/v1/evaluator', { name: 'Summed', ...RANGE });
   const judged = (latency: number) => ({

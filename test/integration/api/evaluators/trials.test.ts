@@ -143,27 +143,39 @@ t.test('a trial whose evaluation fails returns that failure as its result', asyn
     tested({ state: 'skipped', reason: 'upstream_error', message: 'There is no answer' });
   t.strictSame(await api.make('/v1/evaluator/python/test', { code: CODE, testInput }), {
     output: null,
+    label: null,
+    reasoning: null,
     traces: '',
     duration_ms: 3,
     error: { code: 'upstream_error', message: 'There is no answer' },
   });
 });
 
-t.test('a Python trial returns its score and its printed output', async (t) => {
+t.test('a Python trial returns its score, label, reasoning and printed output', async (t) => {
   api.process.answer = () =>
     tested(
-      { state: 'completed', score: 5, label: null, reasoning: null, traces: 'hi\n', flags: [] },
+      { state: 'completed', score: 5, label: 'good', reasoning: 'Why not.', traces: 'hi\n', flags: [] },
       { traces: 'hi\n', durationMs: 2 },
     );
-  const body = { code: CODE, testInput: { ...testInput, inputs: { name: 'Ann' } } };
+  const categories = [
+    { label: 'bad', score: 0 },
+    { label: 'good', score: 5 },
+  ];
+  const body = { code: CODE, categories, testInput: { ...testInput, inputs: { name: 'Ann' } } };
   t.strictSame(await api.make('/v1/evaluator/python/test', body), {
     output: 5,
+    label: 'good',
+    reasoning: 'Why not.',
     traces: 'hi\n',
     duration_ms: 2,
     error: null,
   });
   t.match(api.process.bodies, [
-    { scoringType: 'PYTHON', codeTemplate: { code: CODE }, testInput: { inputs: { name: 'Ann' } } },
+    {
+      scoringType: 'PYTHON',
+      codeTemplate: { code: CODE, categories },
+      testInput: { inputs: { name: 'Ann' } },
+    },
   ]);
 });
 

@@ -36,7 +36,17 @@ t.test("compiling reports an error in Python's words, with line and column", asy
     ['def evaluate(input, output):\n  yield 1', { code: 'py_bad_return_type', line: 1 }],
     ['def evaluate(a): pass', { code: 'py_bad_signature', line: 1 }],
     ['def evaluate(): pass', { code: 'py_bad_signature' }],
-    ['def evaluate(a, b, c): pass', { code: 'py_bad_signature' }],
+    [
+      'def evaluate(a, b, c, d): pass',
+      {
+        code: 'py_bad_signature',
+        message:
+          'evaluate(a, b, c, d) cannot be called as evaluate(input, output) or evaluate(input, output, record)',
+        line: 1,
+      },
+    ],
+    ['def evaluate(output, input, record, /): pass', { code: 'py_bad_signature' }],
+    ['def evaluate(input, output, record, strict): pass', { code: 'py_bad_signature' }],
     ['def evaluate(input, output, *, strict): pass', { code: 'py_bad_signature' }],
     ['def evaluate(*, a, b): pass', { code: 'py_bad_signature' }],
     ['def evaluate(output, x): pass', { code: 'py_bad_signature' }],
@@ -86,7 +96,11 @@ t.test('every accepted signature of evaluate gets input and output in the right 
 t.test('a failed Python evaluation has a code and a message that names the cause', async (t) => {
   const sandbox = await openSandbox(t);
   const failing: [body: string, code: string, message: string | RegExp][] = [
-    ['return "0.7"', 'py_bad_return_type', 'evaluate returned str; it must return a bool, an int or a float'],
+    [
+      'return "0.7"',
+      'py_bad_return_type',
+      'evaluate returned str; it must return a bool, an int or a float, or a dict of score, label and reasoning',
+    ],
     ['async def f(): pass\nreturn f()', 'py_bad_return_type', /^evaluate returned coroutine/],
     ['return float("nan")', 'py_not_finite', 'evaluate returned nan; a score must be finite'],
     ['return 2**20_000', 'py_not_finite', 'evaluate returned an integer too large for a score'],

@@ -127,6 +127,46 @@ t.test('a trial compiles and tries out code, and returns the result', async (t) 
   t.equal(await rowsLeft(world), 0);
 });
 
+t.test('code with a third parameter gets the bodies and the prompt variables of the record', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const run = ask(t, world);
+  const body = python(`def evaluate(input, output, record):
+  request, response = record["request"], record["response"]
+  print(request["messages"][0]["role"], response["choices"][0]["message"]["role"], record["inputs"])
+  return 1`);
+  body.testInput.inputs = { audience: 'children' };
+  t.match(await run({ organizationId, body }), {
+    outcome: { state: 'completed', score: 1 },
+    traces: "user assistant {'audience': 'children'}\n",
+  });
+});
+
+t.test('code with categories returns a label, whose score is that of the category', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  serve(t, world);
+  const run = ask(t, world);
+  const labelled = (label: string): TestTrial => ({
+    ...python(''),
+    scoringType: 'PYTHON',
+    codeTemplate: {
+      code: `def evaluate(input, output): return {"label": "${label}", "reasoning": "Why not."}`,
+      categories: [
+        { label: 'bad', score: -1 },
+        { label: 'good', score: 2 },
+      ],
+    },
+  });
+  t.match(await run({ organizationId, body: labelled('good') }), {
+    outcome: { state: 'completed', score: 2, label: 'good', reasoning: 'Why not.' },
+  });
+  t.match(await run({ organizationId, body: labelled('best') }), {
+    outcome: { state: 'failed', code: 'py_unknown_label' },
+  });
+});
+
 t.test('a trial takes no longer than its evaluation', async (t) => {
   const world = await startWorld(t);
   const organizationId = await world.organization();

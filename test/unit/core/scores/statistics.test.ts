@@ -11,7 +11,8 @@ import {
   truePositiveRate,
 } from '#core/scores/mod.ts';
 import { agreementJson } from '../../../../api/evaluators/agreement.ts';
-import { bucketsOf, passThreshold } from '../../../../api/evaluators/distribution.ts';
+import { bucketsOf } from '../../../../api/evaluators/distribution.ts';
+import { passThreshold } from '../../../../api/evaluators/threshold.ts';
 
 const confusion = (
   truePositive: number,
@@ -153,12 +154,15 @@ const version = (rest: object) => ({
   version: 1,
   scoringType: 'PYTHON' as const,
   llmTemplate: null,
+  codeTemplate: null,
+  threshold: null,
   ...rest,
 });
 const llmTemplate = { model: 'm', prompt: 'p' };
 
 t.test("the pass threshold is the middle of an evaluator's scale", async (t) => {
   t.equal(passThreshold(version({})), 0.5);
+  t.equal(passThreshold(version({ threshold: 0, llmTemplate: { ...llmTemplate, min: 1, max: 5 } })), 0);
   t.equal(passThreshold(version({ scoringType: 'LLM-BOOLEAN', llmTemplate })), 0.5);
   t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, min: 1, max: 5 } })), 3);
   t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, min: -1.7e308, max: 1.7e308 } })), 0);

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { decodeAnswer, encodeFrame } from '../../../../evaluators/python/frame.ts';
+import { decodeAnswer, encodeFrame, encodeRecord } from '../../../../evaluators/python/frame.ts';
 
 /** Packs an answer as evaluation.py does, without the length. */
 function pack(parts: {
@@ -22,11 +22,28 @@ function pack(parts: {
 }
 
 t.test('decodeAnswer decodes each kind of answer', async (t) => {
-  t.same(decodeAnswer(pack({ kind: 0 })), { kind: 'loaded', traces: '' });
+  t.same(decodeAnswer(pack({ kind: 0 })), { kind: 'loaded', takesRecord: false, traces: '' });
+  t.same(decodeAnswer(pack({ kind: 3 })), { kind: 'loaded', takesRecord: true, traces: '' });
   t.same(decodeAnswer(pack({ kind: 1, score: 0.1, traces: 'é' })), {
     kind: 'score',
     score: 0.1,
+    label: null,
+    reasoning: null,
     traces: 'é',
+  });
+  t.same(decodeAnswer(pack({ kind: 1, score: 1, code: 'good', message: 'why' })), {
+    kind: 'score',
+    score: 1,
+    label: 'good',
+    reasoning: 'why',
+    traces: '',
+  });
+  t.same(decodeAnswer(pack({ kind: 4, code: 'good' })), {
+    kind: 'score',
+    score: null,
+    label: 'good',
+    reasoning: null,
+    traces: '',
   });
   t.same(decodeAnswer(pack({ kind: 2, code: 'py_exception', message: 'boom', traces: 'x' })), {
     kind: 'failure',
@@ -45,7 +62,8 @@ t.test('decodeAnswer turns a score of -0 into 0', async (t) => {
 
 t.test('decodeAnswer returns null for bytes that are not an answer', async (t) => {
   t.equal(decodeAnswer(Buffer.alloc(0)), null);
-  t.equal(decodeAnswer(pack({ kind: 3 })), null);
+  t.equal(decodeAnswer(pack({ kind: 9 })), null);
+  t.equal(decodeAnswer(pack({ kind: 4 })), null, 'neither a score nor a label');
   for (const score of [Number.NaN, Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY]) {
     t.equal(decodeAnswer(pack({ kind: 1, score })), null);
   }
@@ -59,7 +77,7 @@ t.test(
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 80 }), (bytes) => {
         const answer = decodeAnswer(Buffer.from(bytes));
-        return answer?.kind !== 'score' || Number.isFinite(answer.score);
+        return answer?.kind !== 'score' || Number.isFinite(answer.score ?? 0);
       }),
       { numRuns: 2_000 },
     );
@@ -71,4 +89,14 @@ t.test('encodeFrame writes the length and the JSON of a job', async (t) => {
   const frame = encodeFrame({ input: '\ud800é', output: '' });
   t.equal(frame.readUInt32BE(0), frame.length - 4);
   t.same(JSON.parse(frame.subarray(4).toString()), { input: '\ud800é', output: '' });
+});
+
+t.test('encodeRecord copies the bodies as they are into one JSON object', async (t) => {
+  const record = { requestText: '{"a": 1e400}', responseText: '["é"]', inputs: { name: '\ud800' } };
+  const frame = encodeRecord(record);
+  t.equal(frame.readUInt32BE(0), frame.length - 4);
+  t.equal(
+    frame.subarray(4).toString(),
+    '{"request":{"a": 1e400},"response":["é"],"inputs":{"name":"\\ud800"}}',
+  );
 });

@@ -26,6 +26,10 @@ export const answers: Program[] = [
       'import os, struct\nos.write(3, struct.pack(">IBdiiHH", 21, 0, 0, 0, 0, 0, 0)); os._exit(0)',
     'an answer with an unknown code':
       'import os, struct\nos.write(3, struct.pack(">IBdiiHH", 24, 2, 0, 0, 0, 3, 0) + b"abc"); os._exit(0)',
+    'a call for the record and a score at once':
+      'import os, struct\nask, own = (struct.pack(">IBdiiHH", 21, kind, 0.9, 0, 0, 0, 0) for kind in (3, 1))\nos.write(3, ask + own); os._exit(0)',
+    'a second call for the record':
+      'import os, struct\nask = struct.pack(">IBdiiHH", 21, 3, 0, 0, 0, 0, 0)\nos.write(3, ask); os.read(3, 4096); os.write(3, ask)\nwhile True: os.read(3, 4096)',
     'an answer longer than it is':
       'import os, struct\nos.write(3, struct.pack(">IBdiiHH", 21, 2, 0, 0, 0, 9, 9)); os._exit(0)',
     'the answer that its caller would give, and then its own':

@@ -5,6 +5,7 @@ export const values: Program[] = [
   ...group(0.5, { 'a float': 'return 0.5' }),
   ...group(1, {
     'an int': 'return 1',
+    'a dict': 'return {"score": True, "label": "\\ud800", "reasoning": "x" * 10**7}',
     'a bool': 'return True',
     'stdin is empty': 'import sys\nreturn 1 if sys.stdin.read() == "" else 0',
     'a text of its own kind, printed':
@@ -27,6 +28,14 @@ export const values: Program[] = [
     none: 'return None',
     'a str': 'return "0.7"',
     'a list': 'return [1]',
+    'an empty dict': 'return {}',
+    'a dict of a kind of its own': 'import collections\nreturn collections.OrderedDict(score=1)',
+    'a dict with a lying key':
+      'class K(str):\n    def __eq__(s, o): return True\n    def __hash__(s): return hash("score")\nreturn {K("x"): 1}',
+    'a dict with a lying score': 'class X(float):\n    def __float__(s): return 9.0\nreturn {"score": X(1)}',
+    'a dict with a lying label':
+      'class S(str):\n    def encode(s, *a): return b"x" * 10**6\nreturn {"score": 1, "label": S("y")}',
+    'a label of an evaluator without categories': 'return {"label": "good"}',
     'a complex': 'return 1j',
     'a Decimal': 'import decimal\nreturn decimal.Decimal("0.5")',
     'an int subclass': 'class X(int): pass\nreturn X(3)',

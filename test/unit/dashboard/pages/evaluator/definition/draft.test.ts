@@ -109,3 +109,33 @@ t.test('An address that names no kind is that of a judge', async (t) => {
   t.equal(readKind('other'), 'llm');
   t.equal(readKind(undefined), 'llm');
 });
+
+t.test('Categories of code, which the form does not show, stay when it is saved', async (t) => {
+  const categories = [
+    { label: 'bad', score: 0 },
+    { label: 'good', score: 1 },
+  ];
+  const saved = draftOf({
+    name: 'Labelled',
+    scoring_type: 'PYTHON',
+    daily_budget_usd: null,
+    llm_template: null,
+    code_template: { code: 'c', categories },
+    external_config: null,
+  });
+  t.same(bodyOf({ ...saved, code: 'd' }).code_template, { code: 'd', categories });
+  t.match(trialOf(saved, input).body, { code: 'c', categories });
+});
+
+t.test('Examples of a judge, which the form does not show, stay when it is saved', async (t) => {
+  const examples = [{ input: 'i', output: 'o', score: true }];
+  const saved = draftOf({
+    name: 'Shown',
+    scoring_type: 'LLM-BOOLEAN',
+    daily_budget_usd: null,
+    llm_template: { model: 'm', prompt: 'p', examples },
+    code_template: null,
+    external_config: null,
+  });
+  t.same(bodyOf({ ...saved, prompt: 'q' }).llm_template, { model: 'm', prompt: 'q', examples });
+});

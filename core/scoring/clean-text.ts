@@ -1,15 +1,15 @@
-/** Makes a judge's reasoning fit to be stored and shown. */
-import { storableText } from '#core/contracts/storable-text.ts';
-import { MAX_REASONING_BYTES } from '#core/scoring/mod.ts';
-import { cutToBytes } from '#core/text/mod.ts';
+/** Makes the texts of a score, its reasoning and its label, fit to be stored and shown. */
+import { storableText } from '../contracts/storable-text.ts';
+import { cutToBytes } from '../text/mod.ts';
+import { MAX_REASONING_BYTES } from './outcome.ts';
 
 const CUT_MARK = '…';
 
 /**
- * Returns the reasoning as Postgres can store it: without control characters other than line breaks and tabs, without the
+ * Returns the text as Postgres can store it: without control characters other than line breaks and tabs, without the
  * marks that reverse the direction of neighbouring text, at most 4 KB of UTF-8. Null when nothing is left.
  */
-export function cleanReasoning(text: string | null): string | null {
+export function cleanText(text: string | null): string | null {
   if (text === null) return null;
   const plain = storableText(text.slice(0, 2 * MAX_REASONING_BYTES))
     .replaceAll(/\r\n?/g, '\n')
