@@ -1,0 +1,5 @@
+/** Holds the items of a call against the schemas of their dataset. */
+import type { ReadItem } from '#core/datasets/mod.ts';
+import type { LockedDataset } from './dataset-store.ts';
+
+export async function checkItems(_dataset: LockedDataset, _items: readonly ReadItem[]): Promise<void> {}
