@@ -21,6 +21,7 @@ import {
   StoredDatasetItem,
   VersionListParameters,
 } from '#core/contracts/dataset.ts';
+import { FromRequestsBody, FromRequestsJson } from '#core/contracts/dataset-sources.ts';
 import type { DatasetService } from '../datasets/mod.ts';
 import { authorized, type Keys } from './access.ts';
 import { idAndName, jsonBody, jsonBodyAsWritten, parameters, reply, uuids } from './declare.ts';
@@ -75,7 +76,7 @@ function datasetsThemselves({ keys, datasets: { datasets } }: DatasetRoutesOptio
   return new Elysia({ name: 'api/datasets/datasets' }).use(reading).use(writing);
 }
 
-function itemChanges({ keys, datasets: { items } }: DatasetRoutesOptions) {
+function itemChanges({ keys, datasets: { items, fromRequests } }: DatasetRoutesOptions) {
   return authorized(keys, 'write', TAG)
     .post('/v1/dataset/:id/items', ({ key, params, body }) => items.put(key, params.id, body), {
       params,
@@ -92,7 +93,23 @@ function itemChanges({ keys, datasets: { items } }: DatasetRoutesOptions) {
       body: jsonBody(ItemRemovalBody, { externalIds: ['refund-2'] }),
       response: reply(ItemRemovalJson),
       detail: { summary: 'Removes items from the next version on; earlier ones keep them' },
-    });
+    })
+    .post(
+      '/v1/dataset/:id/items/from-requests',
+      ({ key, params, body }) => fromRequests(key, params.id, body),
+      {
+        params,
+        body: jsonBody(FromRequestsBody, {
+          filter: { request: { model: { equals: 'gpt-4o-mini' } } },
+          sample: { n: 100, seed: 1 },
+          expected: 'answer',
+          split: 'test',
+          dryRun: true,
+        }),
+        response: reply(FromRequestsJson),
+        detail: { summary: 'Makes items of logged requests, or tells with dryRun what they would be' },
+      },
+    );
 }
 
 function itemQueries({ keys, datasets: { items, versions } }: DatasetRoutesOptions) {

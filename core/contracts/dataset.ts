@@ -27,7 +27,7 @@ const Name = Type.String({
   description: "Unique among the organization's datasets that are not archived",
 });
 const Description = Type.String({ maxLength: 10_000 });
-const Message = Type.String({ maxLength: 10_000, description: 'What the version is for' });
+export const Message = Type.String({ maxLength: 10_000, description: 'What the version is for' });
 const JsonSchema = (what: string) =>
   Type.Unknown({
     description: `A JSON Schema that ${what} of every item must fit, in the keywords that docs/guides/datasets.md lists; null: none`,
@@ -43,14 +43,14 @@ const ItemId = Type.String({
   rule: 'must be the id of an item, a ULID in upper case',
   description: 'A ULID. An unknown one is that of a new item',
 });
-const Split = Type.String({
+export const Split = Type.String({
   minLength: 1,
   maxLength: 100,
   description: 'A part of the dataset, as in train or test',
 });
 const Cluster = Type.String({
   minLength: 1,
-  maxLength: 200,
+  maxLength: 1_024,
   description: 'What items have in common that are not independent, such as a session',
 });
 const Version = Type.Integer({ minimum: 1, maximum: MAX_VERSIONS });
