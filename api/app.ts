@@ -43,7 +43,7 @@ import { type WebhookRoutesOptions, webhookRoutes } from './routes/webhooks.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   AlertRoutesOptions &
-  DatasetRoutesOptions &
+  Omit<DatasetRoutesOptions, 'onBroken'> &
   DeadLetterRoutesOptions &
   ErasureRoutesOptions &
   EvaluatorRoutesOptions &
@@ -118,7 +118,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ ...options, onBroken }))
     .use(alertRoutes(options))
-    .use(datasetRoutes(options))
+    .use(datasetRoutes({ keys, datasets: options.datasets, onBroken }))
     .use(deadLetterRoutes(options))
     .use(erasureRoutes(options))
     .use(evaluationRoutes(options))

@@ -6,12 +6,15 @@ import type {
   ItemRemovalJson,
   ItemsBody,
 } from '#core/contracts/dataset.ts';
+import type { ImportBody } from '#core/contracts/dataset-sources.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
+import type { ReadItem } from '#core/datasets/mod.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
 import { unknown } from '../evaluators/mod.ts';
 import { checkItems } from './check-items.ts';
 import { type Author, type Context, requireDataset, requireLocked, requireVersion } from './context.ts';
+import { readFile } from './import.ts';
 import { itemText } from './item-json.ts';
 import { findItems, findNewest, listItems } from './item-store.ts';
 import { readItems } from './read-items.ts';
@@ -20,9 +23,14 @@ import { putItems, removeItems } from './write.ts';
 /** A body and the JSON text of its items. */
 export type SentItems = { body: ItemsBody; written: readonly (Buffer | null)[] };
 
+/** A body and the JSON string of its file. */
+export type SentFile = { body: ImportBody; written: readonly (Buffer | null)[] };
+
 /** The work on items, for one organization at a time. An unknown dataset, version or item is a not_found. */
 export type Items = {
   put(author: Author, datasetId: string, sent: SentItems): Promise<ItemChangesJson>;
+  /** The text of the file is that of a JSON string. */
+  importFile(author: Author, datasetId: string, sent: SentFile): Promise<ItemChangesJson>;
   remove(author: Author, datasetId: string, body: ItemRemovalBody): Promise<ItemRemovalJson>;
   /** A page as JSON text. */
   query(organizationId: string, datasetId: string, body: ItemQueryBody): Promise<string>;
@@ -34,17 +42,31 @@ const DEFAULT_LIMIT = 50;
 const textOrNull = (text: string | undefined) => (text === undefined ? null : storableText(text));
 
 export function createItems({ sql, clock }: Context): Items {
+  /** Stores all items or none. */
+  function store(
+    author: Author,
+    datasetId: string,
+    { message = '', replace = false, split }: Pick<ItemsBody, 'message' | 'replace' | 'split'>,
+    items: readonly ReadItem[],
+  ): Promise<ItemChangesJson> {
+    return inOrganization(sql, author.organizationId, async (tx) => {
+      const dataset = await requireLocked(tx, author.organizationId, datasetId);
+      await checkItems(dataset, items);
+      const writing = { tx, dataset, author, message: storableText(message), nowMs: clock.now() };
+      return putItems(writing, items, replace ? { split: textOrNull(split) } : null);
+    });
+  }
+
   return {
     async put(author, datasetId, { body, written: [text] }) {
-      const { message = '', replace = false } = body;
-      const split = textOrNull(body.split);
-      const items = await readItems(text!, split);
-      return inOrganization(sql, author.organizationId, async (tx) => {
-        const dataset = await requireLocked(tx, author.organizationId, datasetId);
-        await checkItems(dataset, items);
-        const writing = { tx, dataset, author, message: storableText(message), nowMs: clock.now() };
-        return putItems(writing, items, replace ? { split } : null);
-      });
+      const items = await readItems(text!, textOrNull(body.split));
+      return store(author, datasetId, body, items);
+    },
+
+    async importFile(author, datasetId, { body, written: [text] }) {
+      const file = { ...body, text: JSON.parse(text!.toString()) as string };
+      const items = await readFile(file, textOrNull(body.split));
+      return store(author, datasetId, body, items);
     },
 
     async remove(author, datasetId, { ids = [], externalIds = [], message = '' }) {

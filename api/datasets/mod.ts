@@ -1,6 +1,7 @@
 /** Datasets: requests to put to models, with the answers that are expected, in numbered versions that never change. */
 import type { Context } from './context.ts';
 import { createDatasets, type Datasets } from './datasets.ts';
+import { createExport, type ExportItems } from './export.ts';
 import { createFromRequests, type FromRequests } from './from-requests.ts';
 import { createItems, type Items } from './items.ts';
 import { createVersions, type Versions } from './versions.ts';
@@ -11,6 +12,7 @@ export type DatasetService = {
   items: Items;
   versions: Versions;
   fromRequests: FromRequests;
+  exportItems: ExportItems;
 };
 
 export function createDatasetService(context: Context): DatasetService {
@@ -19,5 +21,6 @@ export function createDatasetService(context: Context): DatasetService {
     items: createItems(context),
     versions: createVersions(context),
     fromRequests: createFromRequests(context),
+    exportItems: createExport(context),
   };
 }

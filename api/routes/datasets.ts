@@ -21,13 +21,23 @@ import {
   StoredDatasetItem,
   VersionListParameters,
 } from '#core/contracts/dataset.ts';
-import { FromRequestsBody, FromRequestsJson } from '#core/contracts/dataset-sources.ts';
+import {
+  ExportParameters,
+  FromRequestsBody,
+  FromRequestsJson,
+  ImportBody,
+} from '#core/contracts/dataset-sources.ts';
 import type { DatasetService } from '../datasets/mod.ts';
 import { authorized, type Keys } from './access.ts';
-import { idAndName, jsonBody, jsonBodyAsWritten, parameters, reply, uuids } from './declare.ts';
-import { dataReply } from './reply.ts';
+import { idAndName, jsonBody, jsonBodyAsWritten, parameters, reply, textReply, uuids } from './declare.ts';
+import { dataReply, exportReply } from './reply.ts';
 
-export type DatasetRoutesOptions = { keys: Keys; datasets: DatasetService };
+export type DatasetRoutesOptions = {
+  keys: Keys;
+  datasets: DatasetService;
+  /** Receives the error that ended an export after its beginning was sent. */
+  onBroken(error: unknown): void;
+};
 
 const TAG = 'Datasets';
 const params = uuids({ id: 'dataset' });
@@ -94,6 +104,20 @@ function itemChanges({ keys, datasets: { items, fromRequests } }: DatasetRoutesO
       response: reply(ItemRemovalJson),
       detail: { summary: 'Removes items from the next version on; earlier ones keep them' },
     })
+    .post('/v1/dataset/:id/items/import', ({ key, params, body }) => items.importFile(key, params.id, body), {
+      params,
+      body: jsonBodyAsWritten(
+        ImportBody,
+        {
+          format: 'csv',
+          text: 'question,expected\nMay I?,yes\n',
+          mapping: { columns: { question: 'input' } },
+        },
+        { maxBytes: MAX_ITEMS_BODY_BYTES, asWritten: [['text']] },
+      ),
+      response: reply(ItemChangesJson),
+      detail: { summary: 'Stores the items of a file: all of them or none' },
+    })
     .post(
       '/v1/dataset/:id/items/from-requests',
       ({ key, params, body }) => fromRequests(key, params.id, body),
@@ -112,7 +136,9 @@ function itemChanges({ keys, datasets: { items, fromRequests } }: DatasetRoutesO
     );
 }
 
-function itemQueries({ keys, datasets: { items, versions } }: DatasetRoutesOptions) {
+const versionOf = (text: string | undefined) => (text === undefined ? undefined : Number(text));
+
+function itemQueries({ keys, datasets: { items, versions, exportItems }, onBroken }: DatasetRoutesOptions) {
   const ofItem = idAndName('dataset', 'itemId');
   return authorized(keys, 'read', TAG)
     .post(
@@ -128,14 +154,23 @@ function itemQueries({ keys, datasets: { items, versions } }: DatasetRoutesOptio
     .get(
       '/v1/dataset/:id/items/:itemId',
       async ({ key, params, query: { version } }) =>
-        dataReply(
-          await items.get(key.organizationId, params, version === undefined ? undefined : Number(version)),
-        ),
+        dataReply(await items.get(key.organizationId, params, versionOf(version))),
       {
         params: ofItem,
         query: parameters(ItemParameters),
         response: reply(StoredDatasetItem),
         detail: { summary: 'Returns one item as it is in a version' },
+      },
+    )
+    .get(
+      '/v1/dataset/:id/export',
+      async ({ key, params, query: { version } }) =>
+        exportReply(await exportItems(key.organizationId, params.id, versionOf(version)), onBroken),
+      {
+        params,
+        query: parameters(ExportParameters),
+        response: textReply({ 'application/x-ndjson': 'An item a line, as import takes it' }),
+        detail: { summary: 'Streams the items of a version' },
       },
     )
     .get(

@@ -1,6 +1,6 @@
 /** Where items of datasets come from, and go to: logged requests, and files. */
 import { type Static, Type } from '@sinclair/typebox';
-import { MAX_ITEMS_OF_CALL, Message, Split } from './dataset.ts';
+import { DefaultSplit, MAX_ITEMS_OF_CALL, Message, Replace, Split, VersionText } from './dataset.ts';
 import { filterOrQ } from './filter-or-q.ts';
 import { closed, OneOf } from './shapes.ts';
 
@@ -43,6 +43,39 @@ export const FromRequestsBody = Type.Object(
 );
 export type FromRequestsBody = Static<typeof FromRequestsBody>;
 
+const IMPORT_FORMATS = ['jsonl', 'csv'] as const;
+
+export const ImportBody = Type.Object(
+  {
+    format: OneOf(IMPORT_FORMATS),
+    text: Type.String({ description: 'At most 32 MiB with all else in the body' }),
+    mapping: Type.Optional(
+      Type.Object(
+        {
+          columns: Type.Record(
+            Type.String({ maxLength: 200 }),
+            Type.String({ minLength: 1, maxLength: 200 }),
+            {
+              description:
+                'By the name of a CSV column: the name that it stands for, as in {"question": "input"}',
+            },
+          ),
+        },
+        closed,
+      ),
+    ),
+    message: Type.Optional(Message),
+    replace: Type.Optional(Replace),
+    split: Type.Optional(DefaultSplit),
+  },
+  closed,
+);
+export type ImportBody = Static<typeof ImportBody>;
+
+export const ExportParameters = Type.Object(
+  { format: Type.Optional(OneOf(['jsonl'])), version: Type.Optional(VersionText) },
+  closed,
+);
 /** Why a request that was chosen did not become an item. */
 const SKIP_REASONS = [
   'not_found',

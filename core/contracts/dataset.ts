@@ -115,9 +115,11 @@ export const DatasetItem = Type.Object(
 );
 export type DatasetItem = Static<typeof DatasetItem>;
 
-const Replace = Type.Boolean({
+export const Replace = Type.Boolean({
   description: 'True: items that the call does not name are removed; of the `split` alone, if one is given',
 });
+
+export const DefaultSplit = Type.String({ ...Split, description: 'The split of items that name none' });
 
 export const ItemsBody = Type.Object(
   {
@@ -128,7 +130,7 @@ export const ItemsBody = Type.Object(
     }),
     message: Type.Optional(Message),
     replace: Type.Optional(Replace),
-    split: Type.Optional(Type.String({ ...Split, description: 'The split of items that name none' })),
+    split: Type.Optional(DefaultSplit),
   },
   closed,
 );
@@ -171,7 +173,7 @@ export const DiffBody = Type.Object(
 export type DiffBody = Static<typeof DiffBody>;
 
 const WHOLE_VERSION = '^[1-9][0-9]{0,4}$';
-const VersionText = Type.String({
+export const VersionText = Type.String({
   pattern: WHOLE_VERSION,
   rule: 'must be the number of a version',
   description: 'Default: the newest',
