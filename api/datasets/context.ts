@@ -15,12 +15,24 @@ export type Context = {
 /** The API key that a version is made with. */
 export type Author = Pick<ApiKey, 'keyId' | 'organizationId'>;
 
-/** @throws AssayError not_found */
+/**
+ * Has statements on items planned for the values they have, until the transaction ends. A plan that was made once, while a
+ * dataset was small, would read all of its items for each name that is looked up, once it is large.
+ */
+async function planForValues(tx: TransactionSql): Promise<void> {
+  await tx`set local plan_cache_mode = force_custom_plan`;
+}
+
+/**
+ * Begins a transaction that reads a dataset.
+ * @throws AssayError not_found
+ */
 export async function requireDataset(
   tx: TransactionSql,
   organizationId: string,
   datasetId: string,
 ): Promise<DatasetRow> {
+  await planForValues(tx);
   const row = await findDataset(tx, organizationId, datasetId);
   if (row === undefined) throw unknown('dataset', datasetId);
   return row;
@@ -48,6 +60,7 @@ export async function requireLocked(
   organizationId: string,
   datasetId: string,
 ): Promise<LockedDataset> {
+  await planForValues(tx);
   await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
   const dataset = await lockDataset(tx, organizationId, datasetId);
   if (dataset === undefined) throw unknown('dataset', datasetId);

@@ -27,9 +27,10 @@ export function createExport({ sql }: Context): ExportItems {
     async function next(): Promise<string | null> {
       while (after !== null) {
         const from: string = after;
-        const { rows, isLast } = await inOrganization(sql, organizationId, (tx) =>
-          listItems(tx, datasetId, { ...search, after: from }, PAGE),
-        );
+        const { rows, isLast } = await inOrganization(sql, organizationId, async (tx) => {
+          await requireDataset(tx, organizationId, datasetId);
+          return listItems(tx, datasetId, { ...search, after: from }, PAGE);
+        });
         after = isLast ? null : rows.at(-1)!.item_id;
         const text = rows.map((row) => (row.is_erased ? '' : `${itemText(row)}\n`)).join('');
         if (text !== '') return text;

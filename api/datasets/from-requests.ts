@@ -68,6 +68,7 @@ async function collect(
     tried += batch.length;
     const taken = await findTaken(
       tx,
+      organizationId,
       dataset.dataset_id,
       batch.map(({ request_id }) => request_id),
     );

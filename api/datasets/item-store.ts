@@ -12,25 +12,28 @@ export type NewestItem = {
   source_request_id: string | null;
 };
 
-/** Finds the items of the newest version with these ids, names, or, of those without a name, contents. */
+/**
+ * Finds the items of the newest version with these ids, names, or, of those without a name, contents. Laterals are fenced by
+ * `offset 0`, so that each is looked up by an index: without statistics, as after a first import, Postgres would compare each
+ * item with each of the names.
+ */
 export async function findNewest(
   tx: TransactionSql,
   datasetId: string,
   { ids, externalIds, hashes }: { ids: string[]; externalIds: string[]; hashes: string[] },
 ): Promise<NewestItem[]> {
+  const found = (condition: ReturnType<typeof tx>) => tx`
+    cross join lateral (
+      select item_id, external_id, encode(content_sha256, 'hex') as content_sha256, source_request_id
+        from assay.dataset_items
+       where dataset_id = ${datasetId} and to_version is null and ${condition} offset 0) i`;
   return tx<NewestItem[]>`
-    select item_id, external_id, encode(content_sha256, 'hex') as content_sha256, source_request_id
-      from assay.dataset_items i
-     where dataset_id = ${datasetId} and to_version is null and item_id = any(${ids}::text[])
+    select i.* from unnest(${ids}::text[]) as given (id) ${found(tx`item_id = given.id`)}
     union
-    select item_id, external_id, encode(content_sha256, 'hex'), source_request_id
-      from assay.dataset_items i
-     where dataset_id = ${datasetId} and to_version is null and external_id = any(${externalIds}::text[])
+    select i.* from unnest(${externalIds}::text[]) as given (id) ${found(tx`external_id = given.id`)}
     union
-    select item_id, external_id, encode(content_sha256, 'hex'), source_request_id
-      from assay.dataset_items i
-     where dataset_id = ${datasetId} and to_version is null and external_id is null
-       and content_sha256 = any(array(select decode(hash, 'hex') from unnest(${hashes}::text[]) as hash))
+    select i.* from (select distinct decode(hash, 'hex') as hash from unnest(${hashes}::text[]) as hash) given
+      ${found(tx`content_sha256 = given.hash and external_id is null`)}
     order by item_id`;
 }
 
@@ -55,8 +58,8 @@ export async function endItems(
 ): Promise<void> {
   if (ids.length === 0) return;
   await tx`
-    update assay.dataset_items set to_version = ${version}
-     where dataset_id = ${datasetId} and to_version is null and item_id = any(${[...ids]}::text[])`;
+    update assay.dataset_items i set to_version = ${version} from unnest(${[...ids]}::text[]) as ended (id)
+     where i.dataset_id = ${datasetId} and i.to_version is null and i.item_id = ended.id`;
 }
 
 /** An item of a new version. */

@@ -51,15 +51,22 @@ export async function loadSources(
 /** Finds those of these requests that items of the newest version were made from, or are named for. */
 export async function findTaken(
   tx: TransactionSql,
+  organizationId: string,
   datasetId: string,
   requestIds: readonly string[],
 ): Promise<Set<string>> {
   const wanted = [...requestIds];
+  // Fenced laterals, as in `findNewest`.
   const rows = await tx<{ request_id: string }[]>`
-    select external_id as request_id from assay.dataset_items
-     where dataset_id = ${datasetId} and to_version is null and external_id = any(${wanted}::text[])
+    select given.id as request_id from unnest(${wanted}::text[]) as given (id)
+     cross join lateral (
+       select from assay.dataset_items
+        where dataset_id = ${datasetId} and to_version is null and external_id = given.id offset 0) i
     union
-    select source_request_id from assay.dataset_items
-     where dataset_id = ${datasetId} and to_version is null and source_request_id = any(${wanted}::text[])`;
+    select given.id from unnest(${wanted}::text[]) as given (id)
+     cross join lateral (
+       select from assay.dataset_items
+        where organization_id = ${organizationId} and source_request_id = given.id
+          and dataset_id = ${datasetId} and to_version is null offset 0) i`;
   return new Set(rows.map(({ request_id }) => request_id));
 }
