@@ -13,6 +13,7 @@ import { newRequestId } from '#platform/process/ids.ts';
 import { createMcp, type Dispatch } from './mcp/mod.ts';
 import { type Dashboard, isPageRequest, pageReply } from './pages/mod.ts';
 import { type AlertRoutesOptions, alertRoutes } from './routes/alerts.ts';
+import { type DatasetRoutesOptions, datasetRoutes } from './routes/datasets.ts';
 import { type DeadLetterRoutesOptions, deadLetterRoutes } from './routes/dead-letters.ts';
 import { Failure } from './routes/declare.ts';
 import { type ErasureRoutesOptions, erasureRoutes } from './routes/erasure.ts';
@@ -43,6 +44,7 @@ import { type WebhookRoutesOptions, webhookRoutes } from './routes/webhooks.ts';
 
 export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   AlertRoutesOptions &
+  Omit<DatasetRoutesOptions, 'onBroken'> &
   DeadLetterRoutesOptions &
   ErasureRoutesOptions &
   EvaluatorRoutesOptions &
@@ -118,6 +120,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const rooms = new Elysia({ name: 'api/rooms' })
     .use(requestRoutes({ ...options, onBroken }))
     .use(alertRoutes(options))
+    .use(datasetRoutes({ keys, datasets: options.datasets, onBroken }))
     .use(deadLetterRoutes(options))
     .use(erasureRoutes(options))
     .use(evaluationRoutes(options))

@@ -37,6 +37,7 @@ import { createAlertService, measure, startAlerting } from './alerts/mod.ts';
 import { createAnnouncer } from './announce.ts';
 import { createApiApp } from './app.ts';
 import { createAuditService } from './audit/mod.ts';
+import { createDatasetService } from './datasets/mod.ts';
 import { createDeadLetterService, type RetryDeadLetter } from './dead-letters/mod.ts';
 import { createErasureService, startErasing } from './erasure/mod.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
@@ -195,6 +196,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     properties: createPropertyService({ sql }),
     organization: createOrganizationService({ sql, clock }),
     alerts: createAlertService({ sql, clock, measure, onDue: alerting.wake }),
+    datasets: createDatasetService({ sql, clock }),
     deadLetters: createDeadLetterService({ sql, ownerSql: letterSql, retryDeadLetter }),
     system: createSystemService({ sql }),
     audit: createAuditService(sql),

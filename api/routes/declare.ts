@@ -128,6 +128,17 @@ export function wholeId(what: string): Declared<{ id: string }> {
   }));
 }
 
+/** The UUID of a thing named by `what`, and the id of a part of it, a text of any form, in a path. */
+export function idAndName<Name extends string>(
+  what: string,
+  name: Name,
+): Declared<{ id: string } & Record<Name, string>> {
+  return declare({ shape: Type.Object({ id: Uuid, [name]: Type.String() }) }, (params) => {
+    const given = params as { id: string } & Record<Name, string>;
+    return { value: { ...given, id: readUuid(what, given.id) } };
+  });
+}
+
 /** The ids of a webhook and of a delivery of it in a path. */
 export const deliveryOfWebhook: Declared<{ id: string; deliveryId: string }> = declare(
   { shape: Type.Object({ id: Uuid, deliveryId: Type.String() }) },

@@ -1,9 +1,9 @@
 /** Reads a JSON body: checks its type, its size and its text, in this order. */
 import { isUtf8 } from 'node:buffer';
 import { AssayError } from '#core/contracts/errors.ts';
+import { type MemberPath, readMembers } from '#core/json/mod.ts';
 import { readBody } from '#platform/http-server/mod.ts';
 import { outlineJson } from './json-outline.ts';
-import { type MemberPath, readMembers } from './json-text.ts';
 
 /** The largest body of the management API, except for the route that logs requests. */
 const MAX_BODY_BYTES = 1024 * 1024;

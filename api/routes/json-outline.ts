@@ -3,9 +3,14 @@
  * however large they are.
  */
 import { AssayError } from '#core/contracts/errors.ts';
-import { JsonFault, MAX_BODY_DEPTH, type ScannedMembers, type ScanOptions } from '#core/json/mod.ts';
+import {
+  JsonFault,
+  MAX_BODY_DEPTH,
+  type MemberPath,
+  type ScannedMembers,
+  type ScanOptions,
+} from '#core/json/mod.ts';
 import { joinBytesInTurns, scanMembersInTurns } from '#platform/process/turns.ts';
-import type { MemberPath } from './json-text.ts';
 
 /** Enough for a hundred properties of the greatest allowed length. */
 const MAX_REST_BYTES = 8 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import { randomFillSync } from 'node:crypto';
-import { decodeTime, ulid } from 'ulid';
+import { decodeTime, monotonicFactory, ulid } from 'ulid';
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Crockford base32 without I, L, O, U; the first digit is at most 7, for 48 bits of time. */
@@ -35,4 +35,10 @@ export function isRequestId(text: string): boolean {
 /** Returns the creation time of a ULID, in milliseconds since the epoch; null for any other id. */
 export function ulidTimeMs(id: string): number | null {
   return ULID.test(id) ? decodeTime(id.toUpperCase()) : null;
+}
+
+/** Returns a function whose ids ascend, for things that are made together in an order. */
+export function ascendingIds(nowMs: number): () => string {
+  const next = monotonicFactory(nextFraction);
+  return () => next(nowMs);
 }

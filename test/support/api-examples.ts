@@ -56,6 +56,16 @@ async function seedWebhook(api: EvaluatorApi): Promise<{ id: string; deliveryId:
   return { id, deliveryId };
 }
 
+/** A dataset with an item, and another that can be archived. */
+async function seedDatasets(api: EvaluatorApi) {
+  const make = (name: string) => api.make<{ id: string }>('/v1/dataset', { name });
+  const [{ id }, { id: archivedId }] = [await make('Seeded'), await make('To archive')];
+  const items = [{ request: { messages: [{ role: 'user', content: 'of the examples' }] } }];
+  await api.make(`/v1/dataset/${id}/items`, { items });
+  const page = await api.make<{ items: { id: string }[] }>(`/v1/dataset/${id}/items/query`, {});
+  return { id, archivedId, itemId: page.items[0]!.id };
+}
+
 /** A dead letter whose entry can be stored. */
 async function seedDeadLetter({ own, database: { sql } }: EvaluatorApi): Promise<string> {
   const { organizationId } = own;
@@ -112,6 +122,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const { prompt, otherPrompt } = await seedPrompts(api);
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
+  const dataset = await seedDatasets(api);
   function pathOf(method: string, path: string): string {
     if (path.startsWith('/v1/request/:id')) return path.replace(':id', request_id).replace(':key', 'a key');
     if (path.startsWith('/v1/request/delete/:id')) return path.replace(':id', deletion!.job_id);
@@ -124,6 +135,9 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       return `/v1/prompt-2025/${otherPrompt.id}/${otherPrompt.deletedVersionId}`;
     if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
     if (path.startsWith('/v1/session/')) return path.replace(':id', encodeURIComponent(SESSION_ID));
+    if (method === 'DELETE' && path === '/v1/dataset/:id') return path.replace(':id', dataset.archivedId);
+    if (path.startsWith('/v1/dataset/'))
+      return path.replace(':id', dataset.id).replace(':itemId', dataset.itemId);
     if (path.startsWith('/v1/alert/')) return path.replace(':id', alertId);
     if (path.startsWith('/v1/view/')) return path.replace(':id', viewId);
     if (path.startsWith('/v1/webhook/'))
@@ -161,6 +175,9 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     webhook.id,
     webhook.deliveryId,
     sessionId,
+    dataset.id,
+    dataset.archivedId,
+    dataset.itemId,
     ...prompts,
   ];
   return { pathOf, exampleOf, marks };

@@ -1,4 +1,4 @@
--- Revision 3
+-- Revision 4
 -- The audit log. Triggers write it, so that no statement, old or new, can forget to. Who makes a change is the setting
 -- assay.actor of its transaction or connection: `api_key <id>`, `command_line`; where it is not set, the system itself.
 
@@ -62,6 +62,7 @@ begin
   -- What is marked as gone is gone, as its callers see it.
   if tg_op = 'UPDATE' and jsonb_typeof(changes #> '{revoked_at,to}') = 'string' then action := 'revoke'; end if;
   if tg_op = 'UPDATE' and jsonb_typeof(changes #> '{deleted_at,to}') = 'string' then action := 'delete'; end if;
+  if tg_op = 'UPDATE' and jsonb_typeof(changes #> '{archived_at,to}') = 'string' then action := 'archive'; end if;
   if tg_op = 'INSERT' and jsonb_typeof(entity -> 'rotated_from') = 'string' then action := 'rotate'; end if;
   perform assay.append_audit((entity ->> 'organization_id')::uuid, action, tg_argv[0], entity ->> tg_argv[1], changes);
   return null;
@@ -106,6 +107,9 @@ select assay.audit_table('prompts', 'prompt', 'prompt_id', array['name', 'tags',
 select assay.audit_table('prompt_versions', 'prompt_version', 'version_id',
   array['prompt_id', 'major', 'minor', 'commit_message', 'deleted_at'], array['body']);
 select assay.audit_table('prompt_environments', 'prompt_environment', 'prompt_id', array['environment', 'version_id']);
+select assay.audit_table('datasets', 'dataset', 'dataset_id', array['name', 'description', 'archived_at'],
+  array['request_schema', 'expected_schema']);
+select assay.audit_table('dataset_versions', 'dataset_version', 'dataset_id', array['version', 'message', 'items']);
 select assay.audit_table('erasure_jobs', 'erasure_job', 'job_id', array['state', 'until']);
 select assay.audit_table('alerts', 'alert', 'alert_id',
   array['name', 'query', 'window_minutes', 'comparison', 'threshold', 'warning', 'for_minutes', 'no_data', 'webhook_ids',

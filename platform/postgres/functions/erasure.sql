@@ -1,4 +1,4 @@
--- Revision 3
+-- Revision 4
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -41,8 +41,9 @@ begin
 end $$;
 
 -- Erases requests of the transaction's organization: records, bodies, properties, scores, evaluations with the judges'
--- own calls, cached answers, dead letters and parts of entries. Leaves tombstones, and announces the ids to the gateways,
--- which hold cached answers in memory.
+-- own calls, cached answers, dead letters, parts of entries, and the contents of dataset items that were made from them, in
+-- all versions. Leaves tombstones, and announces the ids to the gateways, which hold cached answers in memory. A request
+-- that only a dataset has left, because its record was too old to keep, can be erased too.
 --
 -- `erased` is the number of these requests that were there; `known` that of those that are erased now or were before.
 --
@@ -72,7 +73,9 @@ begin
   erased := 0;
   -- Without the lock: a caller may ask for an id again and again that is not there yet.
   if not exists (select from assay.requests r where r.organization_id = own and r.request_id = any(wanted))
-     and not exists (select from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted)) then
+     and not exists (select from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted))
+     and not exists (select from assay.dataset_items i
+                      where i.organization_id = own and i.source_request_id = any(wanted)) then
     return;
   end if;
   perform pg_advisory_xact_lock(assay.erasure_lock(own));
@@ -80,7 +83,10 @@ begin
   select array(
     select r.request_id from assay.requests r where r.organization_id = own and r.request_id = any(wanted)
     union
-    select d.request_id from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted))
+    select d.request_id from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted)
+    union
+    select i.source_request_id from assay.dataset_items i
+     where i.organization_id = own and i.source_request_id = any(wanted))
     into present_ids;
   -- First of all, and so before the scores: an evaluation that is being settled writes its score before this statement
   -- gets its row, or finds no row. Judges' calls are found by the property that names the evaluation, because a process
@@ -136,6 +142,11 @@ begin
      and p.request_id = gone.request_id;
   if erased_sessions is not null then perform assay.recount_sessions(own, erased_sessions); end if;
 
+  -- Writers of items hold the erasure lock shared, so that none is adding one of these. The item keeps its id and its split.
+  update assay.dataset_items i
+     set request = null, expected = null, metadata = '{}', external_id = null, cluster = null, source_request_id = null,
+         content_sha256 = sha256(''), erased_at = clock_timestamp()
+   where i.organization_id = own and i.source_request_id = any(erased_ids);
   delete from assay.cached_answers c where c.organization_id = own and c.request_id = any(erased_ids);
   delete from assay.dead_letters d where d.organization_id = own and d.request_id = any(erased_ids);
   -- The head of an entry is in its first part, after three lengths: see core/contracts/log-entry-codec.ts.

@@ -24,7 +24,7 @@ create table assay.dataset_versions (
   created_by      uuid,                    -- the API key; null: the command line
   message         text not null default '',
   items           integer not null,        -- of this version
-  content_sha256  bytea not null,          -- of its items' hashes, in the order of their ids
+  content_sha256  bytea not null,          -- of its items' hashes, in their own order: the same for the same content
   primary key (dataset_id, version)
 );
 
@@ -36,18 +36,21 @@ create table assay.dataset_items (
   to_version        integer,                     -- the first version without it; null: it is in the newest
   organization_id   uuid not null,
   external_id       text collate "C",            -- the caller's name for it
-  request           text,                        -- the body of a chat completion, as it was sent; null: erased
-  expected          text,                        -- JSON; null: none, or erased
-  metadata          jsonb not null default '{}',
+  -- JSON without white space between its tokens, otherwise as it was sent.
+  request           text,                        -- the body of a chat completion; null: erased
+  expected          text,                        -- null: none, or erased
+  metadata          text not null default '{}',
   split             text collate "C",
   cluster           text collate "C",            -- items that are not independent, such as turns of one conversation
   source_request_id text collate "C",            -- the logged request that it was made from
-  content_sha256    bytea not null,
+  content_sha256    bytea not null,              -- core/datasets/item.ts says of what; erased: of nothing
   erased_at         timestamptz(3),
   primary key (dataset_id, item_id, from_version)
 );
 create unique index on assay.dataset_items (dataset_id, external_id) where to_version is null and external_id is not null;
 create unique index on assay.dataset_items (dataset_id, item_id) where to_version is null;
+-- The hash of a version reads all hashes of its items, in order.
+create index on assay.dataset_items (dataset_id, content_sha256) where to_version is null;
 create index on assay.dataset_items (organization_id, source_request_id) where source_request_id is not null;
 
 grant select, insert, update (name, description, request_schema, expected_schema, last_version, updated_at, archived_at)

@@ -12,6 +12,7 @@ import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import type { AlertService } from '../../../../api/alerts/mod.ts';
 import { createApiApp } from '../../../../api/app.ts';
 import type { AuditService } from '../../../../api/audit/mod.ts';
+import type { DatasetService } from '../../../../api/datasets/mod.ts';
 import type { DeadLetterService } from '../../../../api/dead-letters/mod.ts';
 import type { ErasureService } from '../../../../api/erasure/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
@@ -74,6 +75,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     views: {} as ViewService,
     playground: {} as Playground,
     models: {} as ModelService,
+    datasets: {} as DatasetService,
     deadLetters: {} as DeadLetterService,
     sessions: {} as SessionService,
     system: {} as SystemService,

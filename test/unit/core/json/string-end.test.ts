@@ -1,7 +1,7 @@
 /** The end of a string against what JSON.stringify writes and what JSON.parse reads. */
 import fc from 'fast-check';
 import t from 'tap';
-import { byteStringEnd, textStringEnd } from '#core/json/mod.ts';
+import { byteStringEnd, textStringEnd } from '#core/json/string-end.ts';
 
 /** Strings with many quotes and backslashes in them, also long runs, on both sides of what is searched byte by byte. */
 const piece = fc.oneof(

@@ -2,7 +2,7 @@
  * Finds what `JSON.parse` does not report: names that occur twice in one object, and the text of values as written. It works
  * on character codes, because a regular expression runs out of stack on a string of some megabytes.
  */
-import { textStringEnd } from '#core/json/mod.ts';
+import { textStringEnd } from './string-end.ts';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;

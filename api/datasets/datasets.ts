@@ -1,0 +1,151 @@
+/** Creates, finds, changes and archives datasets. */
+import { randomUUID } from 'node:crypto';
+import type { Static } from '@sinclair/typebox';
+import { quoteValue } from '#core/contracts/check.ts';
+import {
+  type DatasetChangeBody,
+  type DatasetIdJson,
+  type DatasetJson,
+  type DatasetPage,
+  type DatasetQueryBody,
+  MAX_DATASETS,
+  type NewDatasetBody,
+} from '#core/contracts/dataset.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { readUuid } from '../evaluators/mod.ts';
+import { type Context, requireDataset, requireLocked } from './context.ts';
+import {
+  countDatasets,
+  type DatasetRow,
+  findNamed,
+  insertDataset,
+  listDatasets,
+  lockNames,
+  updateDataset,
+} from './dataset-store.ts';
+import { schemaText } from './schema-text.ts';
+
+/** The work on datasets, for one organization at a time. An unknown dataset is a not_found. */
+export type Datasets = {
+  /** @throws AssayError invalid_body for a schema that is none, conflict when the name is taken */
+  create(organizationId: string, body: NewDatasetBody): Promise<Static<typeof DatasetIdJson>>;
+  get(organizationId: string, datasetId: string): Promise<DatasetJson>;
+  query(organizationId: string, body: DatasetQueryBody): Promise<Static<typeof DatasetPage>>;
+  /** The items that are there are not held against a new schema. */
+  change(organizationId: string, datasetId: string, body: DatasetChangeBody): Promise<DatasetJson>;
+  /** Archiving an archived dataset changes nothing. */
+  archive(organizationId: string, datasetId: string): Promise<null>;
+};
+
+const DEFAULT_LIMIT = 50;
+
+/** @throws AssayError conflict */
+async function refuseTakenName(
+  tx: TransactionSql,
+  organizationId: string,
+  name: string,
+  ownId: string | null,
+): Promise<void> {
+  const taken = await findNamed(tx, organizationId, name);
+  if (taken === undefined || taken === ownId) return;
+  throw new AssayError('conflict', `There is a dataset named ${quoteValue(name)} already: ${taken}`);
+}
+
+const parsed = (schema: string | null): unknown => (schema === null ? null : JSON.parse(schema));
+
+function datasetJson(row: DatasetRow): DatasetJson {
+  return {
+    id: row.dataset_id,
+    name: row.name,
+    description: row.description,
+    requestSchema: parsed(row.request_schema),
+    expectedSchema: parsed(row.expected_schema),
+    version: row.last_version,
+    items: row.items,
+    created_at: row.created_at.toISOString(),
+    updated_at: row.updated_at.toISOString(),
+    archived_at: row.archived_at?.toISOString() ?? null,
+  };
+}
+
+/** Returns the columns that a body changes. */
+function changesOf({ name, description, requestSchema, expectedSchema }: DatasetChangeBody) {
+  return {
+    ...(name === undefined ? {} : { name: storableText(name) }),
+    ...(description === undefined ? {} : { description: storableText(description) }),
+    ...(requestSchema === undefined ? {} : { request_schema: schemaText('requestSchema', requestSchema) }),
+    ...(expectedSchema === undefined
+      ? {}
+      : { expected_schema: schemaText('expectedSchema', expectedSchema) }),
+  };
+}
+
+export function createDatasets({ sql, clock }: Context): Datasets {
+  return {
+    async create(organizationId, body) {
+      const described = {
+        name: body.name,
+        description: '',
+        request_schema: null,
+        expected_schema: null,
+        ...changesOf(body),
+      };
+      const datasetId = randomUUID();
+      await inOrganization(sql, organizationId, async (tx) => {
+        await lockNames(tx, organizationId);
+        await refuseTakenName(tx, organizationId, described.name, null);
+        if ((await countDatasets(tx, organizationId)) >= MAX_DATASETS)
+          throw new AssayError('conflict', `An organization can have at most ${MAX_DATASETS} datasets`);
+        await insertDataset(tx, { ...described, organizationId, datasetId, at: new Date(clock.now()) });
+      });
+      return { id: datasetId };
+    },
+
+    async get(organizationId, datasetId) {
+      return inOrganization(sql, organizationId, async (tx) =>
+        datasetJson(await requireDataset(tx, organizationId, datasetId)),
+      );
+    },
+
+    async query(organizationId, { search = '', archived = false, limit = DEFAULT_LIMIT, after }) {
+      const wanted = {
+        search: storableText(search),
+        isArchived: archived,
+        limit: limit + 1,
+        after: after === undefined ? null : readUuid('dataset', after),
+      };
+      const rows = await inOrganization(sql, organizationId, (tx) =>
+        listDatasets(tx, organizationId, wanted),
+      );
+      const page = rows.slice(0, limit);
+      return {
+        datasets: page.map(datasetJson),
+        next: rows.length > limit ? page.at(-1)!.dataset_id : null,
+      };
+    },
+
+    async change(organizationId, datasetId, body) {
+      const changes = changesOf(body);
+      return inOrganization(sql, organizationId, async (tx) => {
+        await lockNames(tx, organizationId);
+        await requireLocked(tx, organizationId, datasetId);
+        if (changes.name !== undefined) await refuseTakenName(tx, organizationId, changes.name, datasetId);
+        await updateDataset(tx, datasetId, changes, new Date(clock.now()));
+        return datasetJson(await requireDataset(tx, organizationId, datasetId));
+      });
+    },
+
+    async archive(organizationId, datasetId) {
+      await inOrganization(sql, organizationId, async (tx) => {
+        const { archived_at } = await requireDataset(tx, organizationId, datasetId);
+        if (archived_at !== null) return;
+        await requireLocked(tx, organizationId, datasetId);
+        const at = new Date(clock.now());
+        await updateDataset(tx, datasetId, { archived_at: at }, at);
+      });
+      return null;
+    },
+  };
+}

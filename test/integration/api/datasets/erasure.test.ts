@@ -1,0 +1,96 @@
+/** Items of erased requests. */
+import { createHash } from 'node:crypto';
+import t from 'tap';
+import { startTestApi, type TestApi } from '../../../support/api.ts';
+import { eraseIn, waitingForLocks } from '../../../support/erase.ts';
+import { insertRequests } from '../../../support/seed-requests.ts';
+import { ask, asking, create, type Item, itemsOf, put, refusal } from './world.ts';
+
+let api: TestApi;
+t.before(async () => {
+  api = await startTestApi(t);
+});
+
+const REQUEST = '{"messages":[{"role":"user","content":"a secret"}]}';
+
+async function seed(): Promise<string> {
+  const [row] = await insertRequests(api.database.sql, api.own.organizationId, [
+    { request_text: REQUEST, session_id: 'secret session', inputs: { name: 'secret name' } },
+  ]);
+  return row!.request_id;
+}
+
+const eraseRequest = (id: string) => api.call(`/v1/request/${id}`, { method: 'DELETE' });
+
+t.test('erasing a request takes its content from every version of every item made from it', async (t) => {
+  const id = await create(api);
+  const requestId = await seed();
+  await ask(api, `/${id}/items/from-requests`, { requestIds: [requestId], split: 'test' });
+  const [item] = await itemsOf(api, id);
+  await put(api, id, [asking('changed, and still of a secret', { externalId: requestId, split: 'test' })]);
+  await put(api, id, [asking('of nobody', { externalId: 'other', split: 'test' })]);
+  t.equal((await itemsOf(api, id))[0]!.sourceRequestId, requestId, 'a change keeps where an item is from');
+
+  t.equal((await eraseRequest(requestId)).status, 200);
+  const erased = { id: item!.id, erased: true };
+  for (const version of [1, 2, 3]) t.same((await itemsOf(api, id, { version }))[0], erased);
+  t.same(await ask(api, `/${id}/items/${item!.id}?version=1`), erased);
+  t.equal((await itemsOf(api, id, { split: 'test' })).length, 2, 'it is still of its split');
+  const rows = await api.database.sql`
+    select external_id, request, expected, metadata, cluster, source_request_id, erased_at is not null as erased,
+           encode(content_sha256, 'hex') as hash
+      from assay.dataset_items where dataset_id = ${id} and item_id = ${item!.id}`;
+  const gone = {
+    external_id: null,
+    request: null,
+    expected: null,
+    metadata: '{}',
+    cluster: null,
+    source_request_id: null,
+    erased: true,
+    hash: createHash('sha256').digest('hex'),
+  };
+  t.strictSame(
+    rows.map((row) => ({ ...row })),
+    [gone, gone],
+  );
+  const [dump] = await api.database.sql<{ text: string }[]>`
+    select string_agg(i::text, '') as text from assay.dataset_items i where dataset_id = ${id}`;
+  t.notMatch(dump!.text, /secret/);
+  t.match(await ask(api, `/${id}/diff`, { from: 0, to: 3 }), { added: 2, items: [{ after: erased }, {}] });
+  t.match(await ask(api, `/${id}/items/remove`, { ids: [item!.id] }), { version: 4, removed: 1 });
+});
+
+t.test('a request that only a dataset has left is erased by its id, too', async (t) => {
+  const id = await create(api);
+  const source = '01JBXYZ0000000000000000000';
+  await put(api, id, [asking('a secret', { sourceRequestId: source })]);
+  t.equal((await eraseRequest(source)).status, 200);
+  t.match(await itemsOf(api, id), [{ erased: true }]);
+  const items: Item[] = [asking('a secret', { sourceRequestId: source })];
+  t.same(await refusal(api, `/${id}/items`, { body: { items } }), [
+    400,
+    'items.0.sourceRequestId names a request that was erased',
+  ]);
+});
+
+t.test('a request of another organization with the same id keeps its items', async (t) => {
+  const id = await create(api);
+  await put(api, id, [asking('ours', { sourceRequestId: 'shared' })]);
+  const key = api.other.key;
+  const answer = await api.call('/v1/request/shared', { method: 'DELETE', key });
+  t.equal(answer.status, 404);
+  t.match(await itemsOf(api, id), [asking('ours')]);
+});
+
+t.test('an item is never made from a request while that is being erased', async (t) => {
+  const id = await create(api);
+  const requestId = await seed();
+  let making: Promise<unknown> | undefined;
+  await api.database.sql.begin(async (tx) => {
+    await eraseIn(tx, api.own.organizationId, [requestId]);
+    making = ask(api, `/${id}/items/from-requests`, { requestIds: [requestId] });
+    while ((await waitingForLocks(api.database.sql)) === 0) await new Promise(setImmediate);
+  });
+  t.match(await making, { version: 0, added: 0, skipped: [{ reason: 'not_found', count: 1 }] });
+});
