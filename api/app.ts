@@ -19,6 +19,7 @@ import { type ErasureRoutesOptions, erasureRoutes } from './routes/erasure.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { failureReply, MethodNotAllowedError, toAssayError } from './routes/failure.ts';
+import { type GradeRoutesOptions, gradeRoutes } from './routes/grades.ts';
 import { type KeyRoutesOptions, keyRoutes } from './routes/keys.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
@@ -45,6 +46,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   DeadLetterRoutesOptions &
   ErasureRoutesOptions &
   EvaluatorRoutesOptions &
+  GradeRoutesOptions &
   KeyRoutesOptions &
   LimitRoutesOptions &
   LoginRoutesOptions &
@@ -120,6 +122,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(erasureRoutes(options))
     .use(evaluationRoutes(options))
     .use(evaluatorRoutes(options))
+    .use(gradeRoutes(options))
     .use(keyRoutes(options))
     .use(limitRoutes(options))
     .use(loginRoutes(options))

@@ -40,6 +40,7 @@ import { createAuditService } from './audit/mod.ts';
 import { createDeadLetterService, type RetryDeadLetter } from './dead-letters/mod.ts';
 import { createErasureService, startErasing } from './erasure/mod.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
+import { createGradeService } from './grades/mod.ts';
 import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
@@ -180,6 +181,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     }),
     sessions: createSessionService({ sql, clock }),
     evaluators,
+    grades: createGradeService({ sql, clock }),
     limits: createLimitService(sql),
     metrics: createMetricsService({ sql }),
     providerKeys: createProviderKeyService({ sql, clock, secrets, announce: announceKeys }),

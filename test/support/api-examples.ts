@@ -26,6 +26,12 @@ export type ApiExamples = {
 
 const SESSION_ID = 'the session of the examples';
 
+/** Returns the example of a route's body. */
+function exampleAt(method: string, path: string): object {
+  const route = apiRoutes.find((one) => one.method === method && one.path === path);
+  return route!.hooks.body!.example as object;
+}
+
 /** Two prompts: the examples name the first one; the second has a version that can be deleted, and a request of it. */
 async function seedPrompts(api: EvaluatorApi) {
   const make = (name: string) =>
@@ -78,8 +84,9 @@ async function seedLogin({ own, database: { sql } }: EvaluatorApi): Promise<stri
 
 /** Makes them, in the own organization. */
 export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
-  const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
+  const [request, graded] = await insertRequests(api.database.sql, api.own.organizationId, [
     { request_id: newRequestId(), session_id: SESSION_ID, session_path: '/' },
+    {},
   ]);
   const { request_id, created_at } = request!;
   const { id: evaluatorId } = await api.make('/v1/evaluator', { name: 'Seeded', ...PYTHON });
@@ -100,12 +107,14 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     insert into assay.erasure_jobs (organization_id, state, until, created_at, updated_at, finished_at)
     values (${api.own.organizationId}, 'cancelled', now(), now(), now(), now()) returning job_id`;
   const { id: keyId } = await api.make('/v1/keys', { name: 'Seeded', scopes: ['read'] });
-  const { body: alertBody } = apiRoutes.find(
-    ({ method, path }) => method === 'POST' && path === '/v1/alert',
-  )!.hooks;
-  const { id: alertId } = await api.make('/v1/alert', alertBody!.example as object);
+  const { id: alertId } = await api.make('/v1/alert', exampleAt('POST', '/v1/alert'));
   const view = { name: 'Seeded', page: 'requests', query: 'q=status:500' };
   const { id: viewId } = await api.make('/v1/view', view);
+  const { id: criterionId } = await api.make('/v1/criterion', { name: 'Seeded', kind: { type: 'boolean' } });
+  const { id: archivedId } = await api.make('/v1/criterion', {
+    name: 'To archive',
+    kind: { type: 'boolean' },
+  });
   const webhook = await seedWebhook(api);
   const sessionId = await seedLogin(api);
   const letters = { kept: await seedDeadLetter(api), stored: await seedDeadLetter(api) };
@@ -113,6 +122,10 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
   function pathOf(method: string, path: string): string {
+    if (method === 'DELETE' && path === '/v1/request/:id/grade')
+      return `/v1/request/${graded!.request_id}/grade?criterionId=${criterionId}`;
+    if (method === 'DELETE' && path === '/v1/criterion/:id') return path.replace(':id', archivedId);
+    if (path.startsWith('/v1/criterion/')) return path.replace(':id', criterionId);
     if (path.startsWith('/v1/request/:id')) return path.replace(':id', request_id).replace(':key', 'a key');
     if (path.startsWith('/v1/request/delete/:id')) return path.replace(':id', deletion!.job_id);
     if (path === '/v1/evaluation/:id/cancel') return path.replace(':id', pending);
@@ -138,12 +151,13 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       .replace(':id', evaluatorId)
       .replace(':provider', 'openai');
   }
-  const named = apiRoutes.find(({ path }) => path === '/v1/prompt-2025/remove/environment')!.hooks.body!
-    .example as NamedPrompt;
+  const named = exampleAt('POST', '/v1/prompt-2025/remove/environment') as NamedPrompt;
+  const grade = exampleAt('PUT', '/v1/request/:id/grade') as { criterionId: string };
   function exampleOf({ hooks }: DocumentedRoute): unknown {
     const text = JSON.stringify(hooks.body?.example)
       ?.replaceAll(named.promptId, prompt.id)
-      .replaceAll(named.promptVersionId, prompt.versionId);
+      .replaceAll(named.promptVersionId, prompt.versionId)
+      .replaceAll(grade.criterionId, criterionId);
     return text === undefined ? undefined : JSON.parse(text);
   }
   const prompts = [prompt.id, prompt.versionId, otherPrompt.id, otherPrompt.versionId];
@@ -158,6 +172,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     deletion!.job_id,
     alertId,
     viewId,
+    criterionId,
+    archivedId,
     webhook.id,
     webhook.deliveryId,
     sessionId,

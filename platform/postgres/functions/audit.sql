@@ -1,4 +1,4 @@
--- Revision 3
+-- Revision 4
 -- The audit log. Triggers write it, so that no statement, old or new, can forget to. Who makes a change is the setting
 -- assay.actor of its transaction or connection: `api_key <id>`, `command_line`; where it is not set, the system itself.
 
@@ -114,3 +114,7 @@ select assay.audit_table('views', 'view', 'view_id', array['page', 'name', 'quer
 -- A chat system's address is a credential in itself.
 select assay.audit_table('webhooks', 'webhook', 'webhook_id',
   array['events', 'filter', 'payload', 'format', 'paused_reason', 'deleted_at'], array['url', 'sealed']);
+select assay.audit_table('criteria', 'criterion', 'criterion_id',
+  array['name', 'description', 'kind', 'evaluator_id', 'archived_at']);
+select assay.audit_table('review_queues', 'review_queue', 'queue_id',
+  array['name', 'criterion_ids', 'source', 'per_item', 'archived_at']);

@@ -15,6 +15,7 @@ import type { AuditService } from '../../../../api/audit/mod.ts';
 import type { DeadLetterService } from '../../../../api/dead-letters/mod.ts';
 import type { ErasureService } from '../../../../api/erasure/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
+import type { GradeService } from '../../../../api/grades/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
 import type { LoginService } from '../../../../api/login/mod.ts';
 import type { MetricsService } from '../../../../api/metrics/mod.ts';
@@ -68,6 +69,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     dashboard: 'off',
     keys,
     requests,
+    grades: {} as GradeService,
     rows: {} as RowService,
     alerts: {} as AlertService,
     views: {} as ViewService,

@@ -12,12 +12,12 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [3, 'ed9fd83a7919'],
+  audit: [4, 'a102892976aa'],
   browser_sessions: [1, '4846d85b4b5f'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
-  erasure: [3, '5c6f340dd1f3'],
+  erasure: [4, 'd7bc37c93984'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],
