@@ -34,6 +34,7 @@ import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
+import { type ReviewQueueRoutesOptions, reviewQueueRoutes } from './routes/review-queues.ts';
 import { type RowRoutesOptions, rowRoutes } from './routes/rows.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 import { type SystemRoutesOptions, systemRoutes } from './routes/system.ts';
@@ -57,6 +58,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   PromptRoutesOptions &
   PropertyRoutesOptions &
   ProviderKeyRoutesOptions &
+  ReviewQueueRoutesOptions &
   RowRoutesOptions &
   SessionRoutesOptions &
   SystemRoutesOptions &
@@ -132,6 +134,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(promptRoutes(options))
     .use(propertyRoutes(options))
     .use(providerKeyRoutes(options))
+    .use(reviewQueueRoutes(options))
     .use(rowRoutes(options))
     .use(sessionRoutes(options))
     .use(systemRoutes(options))

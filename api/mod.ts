@@ -54,6 +54,7 @@ import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
 import { createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
+import { createReviewService } from './review/mod.ts';
 import { failureBody } from './routes/failure.ts';
 import { createRowService } from './rows/mod.ts';
 import { createSessionService } from './sessions/mod.ts';
@@ -171,6 +172,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     keys: { find: keys.find, ofBrowser: login.authenticate },
     login,
     requests,
+    review: createReviewService({ sql, clock }),
     rows: createRowService({ sql, clock }),
     erasure: createErasureService({
       sql,

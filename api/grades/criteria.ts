@@ -68,6 +68,22 @@ export async function requireCriterion(
   return row;
 }
 
+/** @throws AssayError not_found, conflict when one is archived */
+export async function requireLivingCriteria(
+  tx: TransactionSql,
+  organizationId: string,
+  criterionIds: readonly string[],
+): Promise<void> {
+  const rows = new Map(
+    (await findCriteria(tx, organizationId, criterionIds)).map((row) => [row.criterion_id, row]),
+  );
+  for (const id of criterionIds) {
+    const row = rows.get(id);
+    if (row === undefined) throw unknown('criterion', id);
+    if (row.archived_at !== null) throw new AssayError('conflict', `The criterion ${id} is archived`);
+  }
+}
+
 /** @throws AssayError invalid_body for a kind that breaks a rule, not_found for an id that cannot be one */
 function settingsOf(body: Omit<CriterionBody, 'kind'>, kind: Kind): CriterionSettings {
   const name = storableText(body.name);

@@ -31,7 +31,7 @@ const MAX_PAGE = 100;
 export const DEFAULT_PAGE = 50;
 
 /** A name of what people see in lists: one line. */
-const LineName = (description: string) =>
+export const LineName = (description: string) =>
   Type.String({
     minLength: 1,
     maxLength: 100,
@@ -41,9 +41,9 @@ const LineName = (description: string) =>
   });
 
 /** An id in a body. The API answers a text that cannot be an id as an unknown one. */
-const IdText = Type.String({ minLength: 1, maxLength: 200, description: 'A UUID' });
+export const IdText = Type.String({ minLength: 1, maxLength: 200, description: 'A UUID' });
 
-const Author = LineName(
+export const Author = LineName(
   'Who graded, where one key serves several people: whoever has the same name is the same person, whichever key sends it. Default: the key itself',
 );
 

@@ -115,6 +115,10 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     name: 'To archive',
     kind: { type: 'boolean' },
   });
+  const source = { requestIds: [request_id] };
+  const queueOf = (name: string) =>
+    api.make<{ id: string }>('/v1/review-queue', { name, criterionIds: [criterionId], source, perItem: 1 });
+  const [{ id: queueId }, { id: archivedQueueId }] = [await queueOf('Seeded'), await queueOf('To archive')];
   const webhook = await seedWebhook(api);
   const sessionId = await seedLogin(api);
   const letters = { kept: await seedDeadLetter(api), stored: await seedDeadLetter(api) };
@@ -125,6 +129,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (method === 'DELETE' && path === '/v1/request/:id/grade')
       return `/v1/request/${graded!.request_id}/grade?criterionId=${criterionId}`;
     if (method === 'DELETE' && path === '/v1/criterion/:id') return path.replace(':id', archivedId);
+    if (method === 'DELETE' && path === '/v1/review-queue/:id') return path.replace(':id', archivedQueueId);
+    if (path.startsWith('/v1/review-queue/')) return path.replace(':id', queueId);
     if (path.startsWith('/v1/criterion/')) return path.replace(':id', criterionId);
     if (path.startsWith('/v1/request/:id')) return path.replace(':id', request_id).replace(':key', 'a key');
     if (path.startsWith('/v1/request/delete/:id')) return path.replace(':id', deletion!.job_id);
@@ -153,11 +159,13 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   }
   const named = exampleAt('POST', '/v1/prompt-2025/remove/environment') as NamedPrompt;
   const grade = exampleAt('PUT', '/v1/request/:id/grade') as { criterionId: string };
+  const skip = exampleAt('POST', '/v1/review-queue/:id/skip') as { requestId: string };
   function exampleOf({ hooks }: DocumentedRoute): unknown {
     const text = JSON.stringify(hooks.body?.example)
       ?.replaceAll(named.promptId, prompt.id)
       .replaceAll(named.promptVersionId, prompt.versionId)
-      .replaceAll(grade.criterionId, criterionId);
+      .replaceAll(grade.criterionId, criterionId)
+      .replaceAll(skip.requestId, request_id);
     return text === undefined ? undefined : JSON.parse(text);
   }
   const prompts = [prompt.id, prompt.versionId, otherPrompt.id, otherPrompt.versionId];
@@ -174,6 +182,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     viewId,
     criterionId,
     archivedId,
+    queueId,
+    archivedQueueId,
     webhook.id,
     webhook.deliveryId,
     sessionId,

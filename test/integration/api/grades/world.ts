@@ -43,13 +43,13 @@ export async function criterion(api: TestApi, kind: object = BOOLEAN, given: obj
   return (await ask<{ id: string }>(api, '/v1/criterion', body)).id;
 }
 
-/** Seeds requests of the own organization that are not young; returns their ids. */
+/** Seeds requests of the own organization that are not young, the oldest first; returns their ids. */
 export async function requests(api: TestApi, count: number, given: object = {}): Promise<string[]> {
-  const created_at = new Date(Date.now() - 60_000);
+  const beginMs = Date.now() - 60_000;
   const rows = await insertRequests(
     api.database.sql,
     api.own.organizationId,
-    Array.from({ length: count }, () => ({ created_at, ...given })),
+    Array.from({ length: count }, (_, index) => ({ created_at: new Date(beginMs + index), ...given })),
   );
   return rows.map(({ request_id }) => request_id);
 }

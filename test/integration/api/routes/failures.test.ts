@@ -26,6 +26,7 @@ import type { PromptService } from '../../../../api/prompts/mod.ts';
 import type { PropertyService } from '../../../../api/properties/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
+import type { ReviewService } from '../../../../api/review/mod.ts';
 import type { RowService } from '../../../../api/rows/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
 import type { SystemService } from '../../../../api/system/mod.ts';
@@ -70,6 +71,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
     keys,
     requests,
     grades: {} as GradeService,
+    review: {} as ReviewService,
     rows: {} as RowService,
     alerts: {} as AlertService,
     views: {} as ViewService,
