@@ -16,7 +16,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { codeOf, type GradeValue, gradeOf, type Kind } from '#core/grades/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
-import { awaitRequest, readQuery } from '../requests/mod.ts';
+import { awaitRequest, findKeysOfIds, readQuery } from '../requests/mod.ts';
 import type { Caller, Context } from './context.ts';
 import { requireCriterion } from './criteria.ts';
 import { type CriterionRow, findCriteria, lockCriterion } from './criterion-store.ts';
@@ -156,7 +156,7 @@ export function createGrades({ sql, clock }: Context): Grades {
       const stored = storableText(requestId);
       return awaitRequest(requestId, clock, () =>
         inOrganization(sql, organizationId, async (tx) => {
-          if ((await lockRequest(tx, organizationId, stored)) === null) return null;
+          if ((await findKeysOfIds(tx, organizationId, [stored])).length === 0) return null;
           const rows = await listGradesOf(tx, organizationId, stored);
           const kinds = await kindsOf(tx, organizationId, rows);
           const history = Map.groupBy(

@@ -23,6 +23,7 @@ import { progressOf } from './progress.ts';
 import {
   archiveQueue,
   findQueue,
+  holdErasures,
   insertItems,
   insertQueue,
   listQueues,
@@ -111,6 +112,7 @@ export function createReviewService({ sql, clock }: Context): ReviewService {
           );
         refuseTaken(others, foldedName);
         await requireLivingCriteria(tx, organizationId, criterionIds);
+        await holdErasures(tx, organizationId);
         const keys = await chooseItems(tx, organizationId, source, criterionIds);
         const queue = await insertQueue(tx, organizationId, {
           queue_id: randomUUID(),

@@ -22,6 +22,14 @@ export async function lockQueues(tx: TransactionSql, organizationId: string): Pr
   await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.review_queues ${organizationId}`}, 0))`;
 }
 
+/**
+ * Keeps the organization's requests from being erased until the transaction ends: the item of one that is erased meanwhile
+ * would stay.
+ */
+export async function holdErasures(tx: TransactionSql, organizationId: string): Promise<void> {
+  await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
+}
+
 /** Lists queues that are archived, or those that are not; the newest first. */
 export function listQueues(
   tx: TransactionSql,

@@ -1,6 +1,8 @@
 /** Who gets which item of a review queue, and when it is done. */
 import t from 'tap';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
+import { waitFor } from '../../../support/assay.ts';
+import { eraseIn, waitingForLocks } from '../../../support/erase.ts';
 import { createWorld } from '../../../support/world.ts';
 import { ask, criterion, grade, requests } from '../grades/world.ts';
 import { endClaims, itemsOf, next, queue, shown } from './world.ts';
@@ -156,6 +158,19 @@ t.test('an erased request leaves its queues, with the skips and their reasons', 
   const skips = await api.database.sql`select 1 from assay.review_skips where queue_id = ${id}`;
   t.equal(skips.length, 0);
   t.match((await shown(api, id)).progress, { items: 1, skipped: 0, people: [] });
+});
+
+t.test('a request that is erased while a queue is made does not become an item', async (t) => {
+  const { sql } = api.database;
+  const criterionIds = [await criterion(api)];
+  const [erased, kept] = await requests(api, 2, { user_id: 'erased-while-queued' });
+  let making: Promise<{ id: string }> | undefined;
+  await sql.begin(async (tx) => {
+    await eraseIn(tx, api.own.organizationId, [erased!]);
+    making = queue(api, { criterionIds, source: { q: 'user:erased-while-queued' } });
+    await waitFor('the queue to wait for the erasure', async () => (await waitingForLocks(sql)) > 0);
+  });
+  t.same(await itemsOf(api, (await making!).id), [kept]);
 });
 
 t.test('an archived queue gives out nothing, and keeps its progress', async (t) => {
