@@ -21,6 +21,7 @@ import { evaluationRoutes } from './routes/evaluations.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
 import { type ExperimentRoutesOptions, experimentRoutes } from './routes/experiments.ts';
 import { failureReply, MethodNotAllowedError, toAssayError } from './routes/failure.ts';
+import { type GradeRoutesOptions, gradeRoutes } from './routes/grades.ts';
 import { type KeyRoutesOptions, keyRoutes } from './routes/keys.ts';
 import { type LimitRoutesOptions, limitRoutes } from './routes/limits.ts';
 import { type LogRoutesOptions, logRoutes } from './routes/log.ts';
@@ -35,6 +36,7 @@ import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
 import { dataReply, jsonReply } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
+import { type ReviewQueueRoutesOptions, reviewQueueRoutes } from './routes/review-queues.ts';
 import { type RowRoutesOptions, rowRoutes } from './routes/rows.ts';
 import { type SessionRoutesOptions, sessionRoutes } from './routes/sessions.ts';
 import { type SystemRoutesOptions, systemRoutes } from './routes/system.ts';
@@ -49,6 +51,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   ErasureRoutesOptions &
   EvaluatorRoutesOptions &
   ExperimentRoutesOptions &
+  GradeRoutesOptions &
   KeyRoutesOptions &
   LimitRoutesOptions &
   LoginRoutesOptions &
@@ -59,6 +62,7 @@ export type ApiAppOptions = Omit<RequestRoutesOptions, 'onBroken'> &
   PromptRoutesOptions &
   PropertyRoutesOptions &
   ProviderKeyRoutesOptions &
+  ReviewQueueRoutesOptions &
   RowRoutesOptions &
   SessionRoutesOptions &
   SystemRoutesOptions &
@@ -126,6 +130,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(evaluationRoutes(options))
     .use(evaluatorRoutes(options))
     .use(experimentRoutes(options))
+    .use(gradeRoutes(options))
     .use(keyRoutes(options))
     .use(limitRoutes(options))
     .use(loginRoutes(options))
@@ -135,6 +140,7 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(promptRoutes(options))
     .use(propertyRoutes(options))
     .use(providerKeyRoutes(options))
+    .use(reviewQueueRoutes(options))
     .use(rowRoutes(options))
     .use(sessionRoutes(options))
     .use(systemRoutes(options))

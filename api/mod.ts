@@ -42,6 +42,7 @@ import { createDeadLetterService, type RetryDeadLetter } from './dead-letters/mo
 import { createErasureService, startErasing } from './erasure/mod.ts';
 import { createEvaluatorService, createJudgeModelCheck, createTrials } from './evaluators/mod.ts';
 import { createExperimentService } from './experiments/mod.ts';
+import { createGradeService } from './grades/mod.ts';
 import { createKeyService } from './keys/mod.ts';
 import { createLimitService } from './limits/mod.ts';
 import { countDegraded, createRequestLog } from './log/mod.ts';
@@ -55,6 +56,7 @@ import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
 import { createProviderKeyService } from './provider-keys/mod.ts';
 import { createRequestService } from './requests/mod.ts';
+import { createReviewService } from './review/mod.ts';
 import { failureBody } from './routes/failure.ts';
 import { createRowService } from './rows/mod.ts';
 import { createSessionService } from './sessions/mod.ts';
@@ -172,6 +174,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     keys: { find: keys.find, ofBrowser: login.authenticate },
     login,
     requests,
+    review: createReviewService({ sql, clock }),
     rows: createRowService({ sql, clock }),
     erasure: createErasureService({
       sql,
@@ -183,6 +186,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     sessions: createSessionService({ sql, clock }),
     evaluators,
     experiments: createExperimentService({ sql, clock }),
+    grades: createGradeService({ sql, clock }),
     limits: createLimitService(sql),
     metrics: createMetricsService({ sql }),
     providerKeys: createProviderKeyService({ sql, clock, secrets, announce: announceKeys }),

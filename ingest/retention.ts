@@ -129,6 +129,10 @@ export async function keepPartitionsOnce(
     const droppedWeeks = await dropWeeks(sql, cutoff);
     // After the weeks, because what is left of a session is counted in its rows.
     if (cutoff !== null) await dropSessions(sql, cutoff);
+    // What people said of dropped requests; skips go with their items.
+    await deleteBefore(sql, 'grades', 'created_at', cutoff);
+    await deleteBefore(sql, 'grade_history', 'created_at', cutoff);
+    await deleteBefore(sql, 'review_items', 'created_at', cutoff);
     // An entry of an erased request that comes later still is expired itself.
     await deleteBefore(sql, 'erased_requests', 'erased_at', cutoff);
     await deleteBefore(sql, 'erased_evaluations', 'erased_at', cutoff);
@@ -228,7 +232,10 @@ async function deleteBefore(
     | 'erasure_jobs'
     | 'evaluations'
     | 'fresh_bodies'
-    | 'judge_calls',
+    | 'grade_history'
+    | 'grades'
+    | 'judge_calls'
+    | 'review_items',
   column: string,
   cutoff: Date | null,
 ): Promise<number> {

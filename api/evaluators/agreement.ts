@@ -1,6 +1,6 @@
 /** The statistics of trust as the API shows them. Pure. */
 import { type Static, Type } from '@sinclair/typebox';
-import { closed, Nullable } from '#core/contracts/shapes.ts';
+import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
 import {
   accuracyOf,
   type Correction,
@@ -16,6 +16,7 @@ import {
   truePositiveRate,
 } from '#core/scores/mod.ts';
 import { PROBES, type Probe } from '#core/scoring/mod.ts';
+import type { Basis } from './basis.ts';
 
 const IntervalJson = Type.Object({ low: Type.Number(), high: Type.Number() }, closed);
 const RateJson = Type.Object(
@@ -23,9 +24,15 @@ const RateJson = Type.Object(
   { ...closed, description: 'With its 95 % interval' },
 );
 
-/** Scores against people's ratings of the same responses. */
+/** Scores against what people say of the same responses: by the evaluator's criterion, else by rating them. */
 export const AgreementJson = Type.Object(
   {
+    basis: OneOf(['criterion', 'feedback']),
+    basis_note: Nullable(Type.String(), 'Why the grades of the tied criterion are not used'),
+    criterion_id: Nullable(Type.String(), 'The criterion whose grades stand for ratings here'),
+    ties: Type.Integer({
+      description: 'Evaluations of requests that as many people found good as bad; left out of all else',
+    }),
     threshold: Type.Number({ description: 'Scores from here on count as good' }),
     count: Type.Integer({ description: 'Scored evaluations whose request was rated' }),
     confusion: Type.Object(
@@ -69,7 +76,7 @@ export const ProbeJson = Type.Object(
 );
 export type ProbeJson = Static<typeof ProbeJson>;
 
-export type Agreement = Correction & { rated: number };
+export type Agreement = Correction & { rated: number; ties: number };
 
 function noteOf(truePositive: Rate | null, trueNegative: Rate | null, scored: number): string | null {
   if (scored === 0) return 'There are no scores yet';
@@ -89,8 +96,8 @@ function kappaNoteOf(kappa: number | null, interval: Interval | null, count: num
   return 'Kappa has no interval: its standard error cannot be estimated when all verdicts agree with the ratings, or none does';
 }
 
-export function agreementJson(threshold: number, agreement: Agreement): AgreementJson {
-  const { confusion, passed, scored, rated } = agreement;
+export function agreementJson(threshold: number, agreement: Agreement, basis: Basis): AgreementJson {
+  const { confusion, passed, scored, rated, ties } = agreement;
   const count = totalOf(confusion);
   const truePositive = truePositiveRate(confusion);
   const trueNegative = trueNegativeRate(confusion);
@@ -101,6 +108,10 @@ export function agreementJson(threshold: number, agreement: Agreement): Agreemen
   const kappa = cohensKappa(confusion);
   const ownKappaInterval = kappaInterval(confusion);
   return {
+    basis: basis.kind,
+    basis_note: basis.kind === 'feedback' ? basis.note : null,
+    criterion_id: basis.kind === 'criterion' ? basis.criterionId : null,
+    ties,
     threshold,
     count,
     confusion: {

@@ -4,6 +4,7 @@ import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import { EVALUATION_STATES, type EvaluationState } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Agreement, ProbeSum } from './agreement.ts';
+import { type Basis, gradePasses } from './basis.ts';
 import { type Bucket, isOfChoice, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 
@@ -171,30 +172,47 @@ export async function sumJudge(tx: TransactionSql, version: Version): Promise<Ju
   return sums!;
 }
 
+/** Selects requests with what people say of each: `good` is null where as many say the one as the other. */
+function ratedRequests(tx: TransactionSql, { organizationId }: Version, basis: Basis) {
+  if (basis.kind === 'feedback')
+    return tx`
+      select created_at, request_id, feedback_rating as good from assay.requests
+      where organization_id = ${organizationId} and feedback_rating is not null`;
+  const passes = gradePasses(tx, basis.passing);
+  return tx`
+    select g.created_at, g.request_id,
+      case sign(count(*) filter (where ${passes}) * 2 - count(*)) when 1 then true when -1 then false end as good
+    from assay.grades g
+    where g.organization_id = ${organizationId} and g.criterion_id = ${basis.criterionId}
+    group by g.created_at, g.request_id`;
+}
+
 export async function countAgreement(
   tx: TransactionSql,
   version: Version,
   threshold: number,
+  basis: Basis,
 ): Promise<Agreement> {
   const passes = tx`e.score >= ${threshold}::float8`;
   const [all] = await tx<{ scored: number; passed: number }[]>`
     select count(*)::int4 as scored, (count(*) filter (where ${passes}))::int4 as passed
     from assay.evaluations e where ${scoredOf(tx, version)}`;
   const isScored = tx`e.state = 'completed'`;
-  const [sums] = await tx<{ rated: number; tp: number; fp: number; fn: number; tn: number }[]>`
-    select count(*)::int4 as rated,
-      (count(*) filter (where ${isScored} and ${passes} and r.feedback_rating))::int4 as tp,
-      (count(*) filter (where ${isScored} and ${passes} and not r.feedback_rating))::int4 as fp,
-      (count(*) filter (where ${isScored} and not ${passes} and r.feedback_rating))::int4 as fn,
-      (count(*) filter (where ${isScored} and not ${passes} and not r.feedback_rating))::int4 as tn
+  const [sums] = await tx<{ rated: number; ties: number; tp: number; fp: number; fn: number; tn: number }[]>`
+    select (count(*) filter (where r.good is not null))::int4 as rated,
+      (count(*) filter (where r.good is null))::int4 as ties,
+      (count(*) filter (where ${isScored} and ${passes} and r.good))::int4 as tp,
+      (count(*) filter (where ${isScored} and ${passes} and not r.good))::int4 as fp,
+      (count(*) filter (where ${isScored} and not ${passes} and r.good))::int4 as fn,
+      (count(*) filter (where ${isScored} and not ${passes} and not r.good))::int4 as tn
     from assay.evaluations e
-    join assay.requests r
-      on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
-    where ${evaluationsOf(tx, version)} and e.probe = '' and r.feedback_rating is not null`;
-  const { rated, tp, fp, fn, tn } = sums!;
+    join (${ratedRequests(tx, version, basis)}) r on r.created_at = e.created_at and r.request_id = e.request_id
+    where ${evaluationsOf(tx, version)} and e.probe = ''`;
+  const { rated, ties, tp, fp, fn, tn } = sums!;
   return {
     ...all!,
     rated,
+    ties,
     confusion: { truePositive: tp, falsePositive: fp, falseNegative: fn, trueNegative: tn },
   };
 }

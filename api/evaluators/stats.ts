@@ -6,6 +6,7 @@ import { EVALUATION_STATES, PROBES } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import { AgreementJson, agreementJson, ProbeJson, probeJson } from './agreement.ts';
+import { findBasis } from './basis.ts';
 import type { Context } from './context.ts';
 import { Bucket, bucketsOf, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
@@ -148,7 +149,8 @@ async function collect(
   const firstDay = new Date(nowMs - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
   const days = await listDays(tx, version, firstDay);
   const judge = await sumJudge(tx, version);
-  const agreement = await countAgreement(tx, version, threshold);
+  const basis = await findBasis(tx, version.organizationId, version.evaluatorId);
+  const agreement = await countAgreement(tx, version, threshold, basis);
   const probes = await sumProbes(tx, version, threshold);
   return {
     evaluator_id: version.evaluatorId,
@@ -163,7 +165,7 @@ async function collect(
       cost: nanoToUsd(judge.cost_nano),
       latency_ms: { total: Number(judge.latency_ms), p50: judge.p50, p95: judge.p95 },
     },
-    agreement: agreementJson(threshold, agreement),
+    agreement: agreementJson(threshold, agreement, basis),
     probes: probeJson(probes),
   };
 }

@@ -33,7 +33,7 @@ export { awaitRequest } from './await-request.ts';
 export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
-export { findSortedKey, type RequestKey, type SortedKey } from './find-keys.ts';
+export { findKeysOfIds, findPageKeys, findSortedKey, type RequestKey, type SortedKey } from './find-keys.ts';
 export { type RequestQuery, readQuery } from './query.ts';
 export { findShortSource } from './sources.ts';
 export { runStatement } from './statement.ts';

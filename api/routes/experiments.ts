@@ -20,7 +20,7 @@ const example = {
   name: 'Refunds on the small model',
   datasetId,
   target: { kind: 'model' as const, model: 'gpt-4o-mini', parameters: { temperature: 0 } },
-  evaluatorIds: ['5f0c8a52-6f7e-4b58-9f0e-0f6a3d1c2b10'],
+  evaluatorIds: ['a81f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63'],
   repetitions: 1,
   maxCost: 5,
 };

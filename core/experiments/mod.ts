@@ -1,2 +1,2 @@
 /** Experiments: the calls that targets make of items. Pure. */
-export { type CalledTarget, type ItemContent, type ItemRequest, requestOf } from './request-of.ts';
+export { type CalledTarget, type ItemContent, requestOf } from './request-of.ts';

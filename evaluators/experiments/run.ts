@@ -14,7 +14,7 @@ export type RunOptions = {
 };
 
 /** Attempts of a run. One that fails for a passing reason at the last of them is an error. */
-export const MAX_ATTEMPTS = 5;
+const MAX_ATTEMPTS = 5;
 
 const BACKOFF = { firstMs: 5_000, longestMs: 300_000, factor: 4 };
 
@@ -57,7 +57,7 @@ function uncalled(state: 'skipped' | 'error', code: string, message: string): Ru
  * Returns what a reply leaves a run as. A refused key, an unpaid bill and a missing model pause the experiment, because every
  * further call would fail alike.
  */
-export function resultOf(reply: GatewayReply, attempt: number): RunResult {
+function resultOf(reply: GatewayReply, attempt: number): RunResult {
   switch (reply.kind) {
     case 'too_large':
       // The answer is in the log, whole.

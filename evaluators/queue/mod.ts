@@ -1,10 +1,8 @@
 /** The table of evaluations as a queue of leases: claim, renew, release, settle. */
 export {
-  type Claimed,
   claim,
   fairShares,
   LEASE_MS,
-  type Lease,
   MAX_BODY_BYTES,
   releaseLeases,
   renewLeases,

@@ -25,7 +25,7 @@ export type Claimed<Job> = {
 };
 
 /** A table as a queue of leases. */
-export type Queue<Job, Result> = {
+type Queue<Job, Result> = {
   /** Names the work in log lines: `evaluations`. */
   what: string;
   claim(room: Room): Promise<Claimed<Job>>;

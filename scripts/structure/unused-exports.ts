@@ -71,14 +71,19 @@ function isPartOfAnother({ name, declaration }: Export, exports: readonly Export
   return exports.some((other) => other.name !== name && mention.test(other.declaration));
 }
 
-/** Returns the entries of `AWAITING_USE` that need not be there: the product imports them. */
+/** Returns the entries of `AWAITING_USE` that need not be there: the product imports all that they export. */
 function findUsedEntries(files: readonly SourceFile[], awaiting: readonly string[]): Breach[] {
-  const imported = new Set(
-    files.filter(({ path }) => !isTest(path)).flatMap(({ imports }) => imports.map(({ target }) => target)),
-  );
-  return awaiting
-    .filter((path) => imported.has(path))
-    .map((path) => ({ path, line: 1, rule: 'the product imports this entry: remove it from AWAITING_USE' }));
+  const uses = usesOf(files, []);
+  return files
+    .filter(
+      ({ path, exports }) =>
+        awaiting.includes(path) && exports.every(({ name }) => uses.get(`${path}#${name}`) === 'used'),
+    )
+    .map(({ path }) => ({
+      path,
+      line: 1,
+      rule: 'the product imports all of this entry: remove it from AWAITING_USE',
+    }));
 }
 
 /**

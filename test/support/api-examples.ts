@@ -26,6 +26,12 @@ export type ApiExamples = {
 
 const SESSION_ID = 'the session of the examples';
 
+/** Returns the example of a route's body. */
+function exampleAt(method: string, path: string): object {
+  const route = apiRoutes.find((one) => one.method === method && one.path === path);
+  return route!.hooks.body!.example as object;
+}
+
 /** Two prompts: the examples name the first one; the second has a version that can be deleted, and a request of it. */
 async function seedPrompts(api: EvaluatorApi) {
   const make = (name: string) =>
@@ -66,6 +72,19 @@ async function seedDatasets(api: EvaluatorApi) {
   return { id, archivedId, itemId: page.items[0]!.id };
 }
 
+/** Three experiments: one runs, one is paused, and one can be cancelled. */
+async function seedExperiments(api: EvaluatorApi, datasetId: string) {
+  const make = (name: string) =>
+    api.make<{ id: string }>('/v1/experiment', { name, datasetId, target: { kind: 'replay' } });
+  const [{ id }, { id: pausedId }, { id: cancelledId }] = [
+    await make('Seeded'),
+    await make('Paused'),
+    await make('To cancel'),
+  ];
+  await api.make(`/v1/experiment/${pausedId}/pause`, undefined, 'POST');
+  return { id, pausedId, cancelledId };
+}
+
 /** A dead letter whose entry can be stored. */
 async function seedDeadLetter({ own, database: { sql } }: EvaluatorApi): Promise<string> {
   const { organizationId } = own;
@@ -88,8 +107,9 @@ async function seedLogin({ own, database: { sql } }: EvaluatorApi): Promise<stri
 
 /** Makes them, in the own organization. */
 export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
-  const [request] = await insertRequests(api.database.sql, api.own.organizationId, [
+  const [request, graded] = await insertRequests(api.database.sql, api.own.organizationId, [
     { request_id: newRequestId(), session_id: SESSION_ID, session_path: '/' },
+    {},
   ]);
   const { request_id, created_at } = request!;
   const { id: evaluatorId } = await api.make('/v1/evaluator', { name: 'Seeded', ...PYTHON });
@@ -110,12 +130,18 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     insert into assay.erasure_jobs (organization_id, state, until, created_at, updated_at, finished_at)
     values (${api.own.organizationId}, 'cancelled', now(), now(), now(), now()) returning job_id`;
   const { id: keyId } = await api.make('/v1/keys', { name: 'Seeded', scopes: ['read'] });
-  const { body: alertBody } = apiRoutes.find(
-    ({ method, path }) => method === 'POST' && path === '/v1/alert',
-  )!.hooks;
-  const { id: alertId } = await api.make('/v1/alert', alertBody!.example as object);
+  const { id: alertId } = await api.make('/v1/alert', exampleAt('POST', '/v1/alert'));
   const view = { name: 'Seeded', page: 'requests', query: 'q=status:500' };
   const { id: viewId } = await api.make('/v1/view', view);
+  const { id: criterionId } = await api.make('/v1/criterion', { name: 'Seeded', kind: { type: 'boolean' } });
+  const { id: archivedId } = await api.make('/v1/criterion', {
+    name: 'To archive',
+    kind: { type: 'boolean' },
+  });
+  const source = { requestIds: [request_id] };
+  const queueOf = (name: string) =>
+    api.make<{ id: string }>('/v1/review-queue', { name, criterionIds: [criterionId], source, perItem: 1 });
+  const [{ id: queueId }, { id: archivedQueueId }] = [await queueOf('Seeded'), await queueOf('To archive')];
   const webhook = await seedWebhook(api);
   const sessionId = await seedLogin(api);
   const letters = { kept: await seedDeadLetter(api), stored: await seedDeadLetter(api) };
@@ -123,7 +149,14 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const [pending, failed] = [evaluationIn('pending'), evaluationIn('error')];
 
   const dataset = await seedDatasets(api);
+  const experiments = await seedExperiments(api, dataset.id);
   function pathOf(method: string, path: string): string {
+    if (method === 'DELETE' && path === '/v1/request/:id/grade')
+      return `/v1/request/${graded!.request_id}/grade?criterionId=${criterionId}`;
+    if (method === 'DELETE' && path === '/v1/criterion/:id') return path.replace(':id', archivedId);
+    if (method === 'DELETE' && path === '/v1/review-queue/:id') return path.replace(':id', archivedQueueId);
+    if (path.startsWith('/v1/review-queue/')) return path.replace(':id', queueId);
+    if (path.startsWith('/v1/criterion/')) return path.replace(':id', criterionId);
     if (path.startsWith('/v1/request/:id')) return path.replace(':id', request_id).replace(':key', 'a key');
     if (path.startsWith('/v1/request/delete/:id')) return path.replace(':id', deletion!.job_id);
     if (path === '/v1/evaluation/:id/cancel') return path.replace(':id', pending);
@@ -136,6 +169,9 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
     if (path.startsWith('/v1/session/')) return path.replace(':id', encodeURIComponent(SESSION_ID));
     if (method === 'DELETE' && path === '/v1/dataset/:id') return path.replace(':id', dataset.archivedId);
+    if (path === '/v1/experiment/:id/resume') return path.replace(':id', experiments.pausedId);
+    if (path === '/v1/experiment/:id/cancel') return path.replace(':id', experiments.cancelledId);
+    if (path.startsWith('/v1/experiment/')) return path.replace(':id', experiments.id);
     if (path.startsWith('/v1/dataset/'))
       return path.replace(':id', dataset.id).replace(':itemId', dataset.itemId);
     if (path.startsWith('/v1/alert/')) return path.replace(':id', alertId);
@@ -152,12 +188,18 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       .replace(':id', evaluatorId)
       .replace(':provider', 'openai');
   }
-  const named = apiRoutes.find(({ path }) => path === '/v1/prompt-2025/remove/environment')!.hooks.body!
-    .example as NamedPrompt;
+  const named = exampleAt('POST', '/v1/prompt-2025/remove/environment') as NamedPrompt;
+  const grade = exampleAt('PUT', '/v1/request/:id/grade') as { criterionId: string };
+  const skip = exampleAt('POST', '/v1/review-queue/:id/skip') as { requestId: string };
+  const experiment = exampleAt('POST', '/v1/experiment') as { datasetId: string; evaluatorIds: [string] };
   function exampleOf({ hooks }: DocumentedRoute): unknown {
     const text = JSON.stringify(hooks.body?.example)
       ?.replaceAll(named.promptId, prompt.id)
-      .replaceAll(named.promptVersionId, prompt.versionId);
+      .replaceAll(named.promptVersionId, prompt.versionId)
+      .replaceAll(grade.criterionId, criterionId)
+      .replaceAll(skip.requestId, request_id)
+      .replaceAll(experiment.datasetId, dataset.id)
+      .replaceAll(experiment.evaluatorIds[0], evaluatorId);
     return text === undefined ? undefined : JSON.parse(text);
   }
   const prompts = [prompt.id, prompt.versionId, otherPrompt.id, otherPrompt.versionId];
@@ -172,12 +214,19 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     deletion!.job_id,
     alertId,
     viewId,
+    criterionId,
+    archivedId,
+    queueId,
+    archivedQueueId,
     webhook.id,
     webhook.deliveryId,
     sessionId,
     dataset.id,
     dataset.archivedId,
     dataset.itemId,
+    experiments.id,
+    experiments.pausedId,
+    experiments.cancelledId,
     ...prompts,
   ];
   return { pathOf, exampleOf, marks };

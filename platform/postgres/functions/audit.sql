@@ -110,6 +110,7 @@ select assay.audit_table('prompt_environments', 'prompt_environment', 'prompt_id
 select assay.audit_table('datasets', 'dataset', 'dataset_id', array['name', 'description', 'archived_at'],
   array['request_schema', 'expected_schema']);
 select assay.audit_table('dataset_versions', 'dataset_version', 'dataset_id', array['version', 'message', 'items']);
+select assay.audit_table('experiments', 'experiment', 'experiment_id', array['name', 'state', 'max_cost_nano']);
 select assay.audit_table('erasure_jobs', 'erasure_job', 'job_id', array['state', 'until']);
 select assay.audit_table('alerts', 'alert', 'alert_id',
   array['name', 'query', 'window_minutes', 'comparison', 'threshold', 'warning', 'for_minutes', 'no_data', 'webhook_ids',
@@ -118,3 +119,7 @@ select assay.audit_table('views', 'view', 'view_id', array['page', 'name', 'quer
 -- A chat system's address is a credential in itself.
 select assay.audit_table('webhooks', 'webhook', 'webhook_id',
   array['events', 'filter', 'payload', 'format', 'paused_reason', 'deleted_at'], array['url', 'sealed']);
+select assay.audit_table('criteria', 'criterion', 'criterion_id',
+  array['name', 'description', 'kind', 'evaluator_id', 'archived_at']);
+select assay.audit_table('review_queues', 'review_queue', 'queue_id',
+  array['name', 'criterion_ids', 'source', 'per_item', 'archived_at']);

@@ -40,10 +40,10 @@ begin
      where of_request.is_erased or of_evaluation.is_erased;
 end $$;
 
--- Erases requests of the transaction's organization: records, bodies, properties, scores, evaluations with the judges'
--- own calls, cached answers, dead letters, parts of entries, and the contents of dataset items that were made from them, in
--- all versions. Leaves tombstones, and announces the ids to the gateways, which hold cached answers in memory. A request
--- that only a dataset has left, because its record was too old to keep, can be erased too.
+-- Erases requests of the transaction's organization: records, bodies, properties, scores, people's grades, evaluations with
+-- the judges' own calls, cached answers, dead letters, parts of entries, and the contents of dataset items that were made from
+-- them, in all versions. Leaves tombstones, and announces the ids to the gateways, which hold cached answers in memory. A
+-- request that only a dataset has left, because its record was too old to keep, can be erased too.
 --
 -- `erased` is the number of these requests that were there; `known` that of those that are erased now or were before.
 --
@@ -131,6 +131,10 @@ begin
    where b.organization_id = own and b.created_at = gone.created_at and b.request_id = gone.request_id;
   delete from assay.request_scores s using unnest(record_times, record_ids) as gone (created_at, request_id)
    where s.organization_id = own and s.created_at = gone.created_at and s.request_id = gone.request_id;
+  -- After the requests: a grade that is under way holds its request, and is committed before this statement looks.
+  delete from assay.grades g where g.organization_id = own and g.request_id = any(erased_ids);
+  delete from assay.grade_history h where h.organization_id = own and h.request_id = any(erased_ids);
+  delete from assay.review_items i where i.organization_id = own and i.request_id = any(erased_ids); -- and their skips
   -- The hashes apart, so that each row is looked up by the whole key.
   select array_agg(assay.property_hash(key, value)), array_agg(gone.created_at), array_agg(gone.request_id)
     into pair_hashes, pair_times, pair_ids

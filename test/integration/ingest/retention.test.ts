@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { createOrganization } from '#platform/keys/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
@@ -296,6 +297,55 @@ t.test(
     t.same(left, { ids: 100, letters: 1, evaluations: ['new'], erased: ['new'], judged: [2] });
   },
 );
+
+t.test("people's grades and the items of review queues are deleted with their requests", async (t) => {
+  const { sql, keep } = await setUp(t, { retentionDays: 20, weeks: 1 });
+  const monday = new Date(Date.UTC(2024, 8, 30));
+  const { organizationId } = await createOrganization(sql, { name: 'graded' });
+  const of = { organization_id: organizationId, created_at: monday, updated_at: monday };
+  const [criterion] = await sql`
+    insert into assay.criteria ${sql({
+      ...of,
+      criterion_id: randomUUID(),
+      name: 'a',
+      folded_name: 'a',
+      description: '',
+      kind: { type: 'boolean' },
+    })} returning criterion_id`;
+  const [queue] = await sql`
+    insert into assay.review_queues ${sql({
+      ...of,
+      queue_id: randomUUID(),
+      name: 'a',
+      folded_name: 'a',
+      criterion_ids: [randomUUID()],
+      source: {},
+      per_item: 1,
+    })} returning queue_id`;
+  for (const [position, [id, at]] of [
+    ['old', new Date(monday.getTime() - 1)] as const,
+    ['new', monday] as const,
+  ].entries()) {
+    const request = { organization_id: organizationId, request_id: id };
+    const by = { person: 'author Ada', key_id: randomUUID() };
+    const said = { value: 1, graded_at: at, created_at: at, criterion_id: criterion!.criterion_id };
+    const { key_id, ...formerBy } = by;
+    await sql`insert into assay.grades ${sql({ ...request, ...by, ...said })}`;
+    await sql`insert into assay.grade_history ${sql({ ...request, ...formerBy, ...said, ended_at: at })}`;
+    const item = { ...request, queue_id: queue!.queue_id };
+    await sql`insert into assay.review_items ${sql({ ...item, position, created_at: at })}`;
+    await sql`insert into assay.review_skips ${sql({ ...item, ...by, skipped_at: at })}`;
+  }
+  await keepPartitionsOnce(keep);
+  for (const table of ['grades', 'grade_history', 'review_items', 'review_skips']) {
+    const rows = await sql<{ request_id: string }[]>`select request_id from ${sql(`assay.${table}`)}`;
+    t.same(
+      rows.map(({ request_id }) => request_id),
+      ['new'],
+      table,
+    );
+  }
+});
 
 t.test('a keeper runs a round at its start, and stops at once, even during a round', async (t) => {
   const { sql, url, keep } = await setUp(t, { retentionDays: 14, weeks: 4 });

@@ -28,7 +28,7 @@ async function seed(...given: Partial<SeedRequest>[]): Promise<SeedRequest[]> {
 async function traces(requestId: string): Promise<Record<string, number>> {
   const tables = [
     ...['requests', 'request_bodies', 'request_properties', 'request_scores', 'evaluations'],
-    ...['cached_answers', 'dead_letters'],
+    ...['cached_answers', 'dead_letters', 'grades', 'grade_history', 'review_items', 'review_skips'],
   ];
   const counts: Record<string, number> = {};
   for (const table of tables) {
@@ -47,6 +47,34 @@ const addLetter = (requestId: string, owner = organizationId) => sql`
   insert into assay.dead_letters (origin, organization_id, request_id, reason, entry)
   values ('test', ${owner}, ${requestId}, 'why', ${Buffer.from(randomUUID())})`;
 
+/** Inserts a grade with a former value, and an item of a review queue that somebody skipped. */
+async function addGrades(requestId: string) {
+  const at = new Date();
+  const [criterion] = await sql`
+    insert into assay.criteria (criterion_id, organization_id, name, folded_name, description, kind, created_at, updated_at)
+    values (gen_random_uuid(), ${organizationId}, ${requestId}, ${requestId}, '', '{"type":"boolean"}', ${at}, ${at})
+    returning criterion_id`;
+  const [queue] = await sql`
+    insert into assay.review_queues
+      (queue_id, organization_id, name, folded_name, criterion_ids, source, per_item, created_at, updated_at)
+    values (gen_random_uuid(), ${organizationId}, ${requestId}, ${requestId}, '{}', '{}', 1, ${at}, ${at})
+    returning queue_id`;
+  const of = { organization_id: organizationId, request_id: requestId };
+  const grade = {
+    ...of,
+    criterion_id: criterion!.criterion_id,
+    person: 'author Ada',
+    value: 1,
+    graded_at: at,
+  };
+  const by = { key_id: randomUUID(), author: 'Ada' };
+  await sql`insert into assay.grades ${sql({ ...grade, ...by, created_at: at, comment: 'private' })}`;
+  await sql`insert into assay.grade_history ${sql({ ...grade, created_at: at, ended_at: at })}`;
+  const item = { ...of, queue_id: queue!.queue_id };
+  await sql`insert into assay.review_items ${sql({ ...item, position: 0, created_at: at })}`;
+  await sql`insert into assay.review_skips ${sql({ ...item, ...by, person: 'author Ada', reason: 'private', skipped_at: at })}`;
+}
+
 t.test('DELETE removes a request with everything that belongs to it, and leaves a tombstone', async (t) => {
   const odd = 'a "quoted" \\ value,\n\t\u0001 ünïcode 🦊 \u2028';
   const [row, other] = await seed(
@@ -58,9 +86,10 @@ t.test('DELETE removes a request with everything that belongs to it, and leaves 
   await cacheAnswer(row!.request_id);
   await cacheAnswer(other!.request_id);
   await addLetter(row!.request_id);
+  for (const { request_id } of [row!, other!]) await addGrades(request_id);
   const [bytesBefore] =
     await sql`select bytes from assay.cached_bytes where organization_id = ${organizationId}`;
-  t.equal(Object.keys(await traces(row!.request_id)).length, 7, 'it has something in every table');
+  t.equal(Object.keys(await traces(row!.request_id)).length, 11, 'it has something in every table');
   const kept = await traces(other!.request_id);
 
   const before = Date.now();

@@ -65,6 +65,10 @@ t.test('an evaluator without evaluations has empty statistics', async (t) => {
     latency_ms: { total: 0, p50: null, p95: null },
   });
   t.strictSame(stats.agreement, {
+    basis: 'feedback',
+    basis_note: null,
+    criterion_id: null,
+    ties: 0,
     threshold: 3,
     count: 0,
     confusion: { true_positive: 0, false_positive: 0, false_negative: 0, true_negative: 0 },

@@ -17,6 +17,7 @@ import type { DeadLetterService } from '../../../../api/dead-letters/mod.ts';
 import type { ErasureService } from '../../../../api/erasure/mod.ts';
 import type { EvaluatorService } from '../../../../api/evaluators/mod.ts';
 import type { ExperimentService } from '../../../../api/experiments/mod.ts';
+import type { GradeService } from '../../../../api/grades/mod.ts';
 import type { KeyService } from '../../../../api/keys/mod.ts';
 import type { LoginService } from '../../../../api/login/mod.ts';
 import type { MetricsService } from '../../../../api/metrics/mod.ts';
@@ -27,6 +28,7 @@ import type { PromptService } from '../../../../api/prompts/mod.ts';
 import type { PropertyService } from '../../../../api/properties/mod.ts';
 import type { ProviderKeyService } from '../../../../api/provider-keys/mod.ts';
 import { createRequestService, type RequestService } from '../../../../api/requests/mod.ts';
+import type { ReviewService } from '../../../../api/review/mod.ts';
 import type { RowService } from '../../../../api/rows/mod.ts';
 import type { SessionService } from '../../../../api/sessions/mod.ts';
 import type { SystemService } from '../../../../api/system/mod.ts';
@@ -70,6 +72,8 @@ async function serveApp(organizationId: string, requests: RequestService) {
     dashboard: 'off',
     keys,
     requests,
+    grades: {} as GradeService,
+    review: {} as ReviewService,
     rows: {} as RowService,
     alerts: {} as AlertService,
     views: {} as ViewService,

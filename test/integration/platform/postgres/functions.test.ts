@@ -12,12 +12,12 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  * in its first line and write both here: a gateway of an older build then knows that the database is newer.
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
-  audit: [4, 'dbf289353519'],
+  audit: [4, 'c77884bce067'],
   browser_sessions: [1, '4846d85b4b5f'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
-  erasure: [4, '76eb6c66ccec'],
+  erasure: [4, '906a4fc46ab3'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],

@@ -89,7 +89,7 @@ t.test(
     t.same(unusedIn(sources, awaiting), ['core/a/a.ts:2 nothing imports the export two']);
     t.same(unusedIn({ ...sources, 'api/b.ts': "import { one } from '#core/a/mod.ts';" }, awaiting), [
       'core/a/a.ts:2 nothing imports the export two',
-      'core/a/mod.ts:1 the product imports this entry',
+      'core/a/mod.ts:1 the product imports all of this entry',
     ]);
   },
 );

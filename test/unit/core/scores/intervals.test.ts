@@ -10,6 +10,8 @@ import {
 } from '#core/scores/mod.ts';
 import { agreementJson } from '../../../../api/evaluators/agreement.ts';
 
+const FEEDBACK = { kind: 'feedback', note: null } as const;
+
 const confusion = (
   truePositive: number,
   falsePositive: number,
@@ -56,12 +58,17 @@ const counts = fc.tuple(fc.nat(300), fc.nat(300), fc.nat(300), fc.nat(300));
 t.test('an interval lies within its bounds and around its estimate, for any counts', async () => {
   fc.assert(
     fc.property(counts, fc.nat(500), fc.nat(500), ([a, b, c, d], passed, failed) => {
-      const json = agreementJson(0.5, {
-        confusion: confusion(a, b, c, d),
-        passed,
-        scored: passed + failed,
-        rated: a + b + c + d,
-      });
+      const json = agreementJson(
+        0.5,
+        {
+          confusion: confusion(a, b, c, d),
+          passed,
+          scored: passed + failed,
+          rated: a + b + c + d,
+          ties: 0,
+        },
+        FEEDBACK,
+      );
       const holds = (interval: Interval | null, value: number | null, least: number) =>
         interval === null ||
         (least <= interval.low && interval.low <= value! && value! <= interval.high && interval.high <= 1);
@@ -151,7 +158,7 @@ t.test('at least 95 % of the intervals of repeated samples contain the true valu
 
 t.test('a missing interval comes with its reason', async (t) => {
   const about = (table: Confusion, passed: number, scored: number) =>
-    agreementJson(0.5, { confusion: table, passed, scored, rated: totalOf(table) });
+    agreementJson(0.5, { confusion: table, passed, scored, rated: totalOf(table), ties: 0 }, FEEDBACK);
   t.match(about(confusion(0, 0, 0, 0), 3, 5), {
     kappa: null,
     kappa_note: /no scored request has been rated/,

@@ -14,6 +14,8 @@ import { agreementJson } from '../../../../api/evaluators/agreement.ts';
 import { bucketsOf } from '../../../../api/evaluators/distribution.ts';
 import { passThreshold } from '../../../../api/evaluators/threshold.ts';
 
+const FEEDBACK = { kind: 'feedback', note: null } as const;
+
 const confusion = (
   truePositive: number,
   falsePositive: number,
@@ -136,14 +138,17 @@ t.test('a judge that errs at known rates is corrected to the true pass rate', as
 
 t.test('an uncorrected pass rate comes with its reason', async (t) => {
   const note = (table: Confusion, passed: number, scored: number) =>
-    agreementJson(0.5, { confusion: table, passed, scored, rated: totalOf(table) }).note;
+    agreementJson(0.5, { confusion: table, passed, scored, rated: totalOf(table), ties: 0 }, FEEDBACK).note;
   t.equal(note(confusion(0, 0, 0, 0), 0, 0), 'There are no scores yet');
   t.match(note(confusion(5, 0, 1, 0), 5, 6), 'some that they rated bad');
   t.match(note(confusion(1, 3, 3, 1), 4, 8), 'no better than chance');
   t.equal(note(confusion(4, 1, 1, 4), 5, 10), null);
   t.equal(
-    agreementJson(0.5, { confusion: confusion(1, 3, 3, 1), passed: 4, scored: 8, rated: 8 })
-      .corrected_pass_rate,
+    agreementJson(
+      0.5,
+      { confusion: confusion(1, 3, 3, 1), passed: 4, scored: 8, rated: 8, ties: 0 },
+      FEEDBACK,
+    ).corrected_pass_rate,
     null,
   );
 });
