@@ -16,6 +16,7 @@ const COLUMNS =
 const REASON = `case
   when r.source = 'evaluator' then 'evaluator'
   when r.source = 'playground' then 'playground'
+  when r.source = 'experiment' then 'experiment'
   when r.status < 200 or r.status >= 300 then 'failed'
   when r.truncated then 'truncated'
   when r.path <> '' and r.path not like '%/chat/completions' then 'other_endpoint'

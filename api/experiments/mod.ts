@@ -13,6 +13,7 @@ import type {
 import type { ApiKey } from '#platform/keys/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
+import { type Compare, createCompare } from './compare.ts';
 import type { Context } from './context.ts';
 import { createExperiment } from './create.ts';
 import { counts, type ExperimentRow, experimentJson, type RunRow, runJson } from './experiment-json.ts';
@@ -25,6 +26,8 @@ export type ExperimentService = {
   query(organizationId: string, body: ExperimentQueryBody): Promise<ExperimentListJson>;
   /** In the order of the seed. */
   runs(organizationId: string, experimentId: string, body: ExperimentRunsBody): Promise<ExperimentRunsJson>;
+  /** Compares candidates with a baseline. */
+  compare: Compare;
   pause(organizationId: string, experimentId: string): Promise<ExperimentJson>;
   resume(organizationId: string, experimentId: string): Promise<ExperimentJson>;
   cancel(organizationId: string, experimentId: string): Promise<ExperimentJson>;
@@ -124,6 +127,7 @@ export function createExperimentService({ sql, clock }: Context): ExperimentServ
       });
     },
 
+    compare: createCompare({ sql, clock }),
     pause: (organizationId, id) => move(organizationId, id, PAUSE),
     resume: (organizationId, id) => move(organizationId, id, RESUME),
     cancel: (organizationId, id) => move(organizationId, id, CANCEL),

@@ -1,4 +1,5 @@
 import { Elysia } from 'elysia';
+import { CompareBody, ComparisonJson } from '#core/contracts/comparison.ts';
 import {
   ExperimentBody,
   ExperimentJson,
@@ -16,6 +17,8 @@ export type ExperimentRoutesOptions = { keys: Keys; experiments: ExperimentServi
 const TAG = 'Experiments';
 const params = uuids({ id: 'experiment' });
 const datasetId = '0c3f7a52-6f7e-4b58-9f0e-0f6a3d1c2b10';
+const baseline = 'b11f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63';
+const candidate = 'c21f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63';
 const example = {
   name: 'Refunds on the small model',
   datasetId,
@@ -38,6 +41,13 @@ export function experimentRoutes({ keys, experiments }: ExperimentRoutesOptions)
       body: jsonBody(ExperimentQueryBody, { datasetId, limit: 20 }),
       response: reply(ExperimentListJson),
       detail: { summary: 'Lists experiments, the newest first' },
+    })
+    .post('/v1/experiment/compare', ({ key, body }) => experiments.compare(key.organizationId, body), {
+      body: jsonBody(CompareBody, { baseline, candidates: [candidate], margin: 0.02 }),
+      response: reply(ComparisonJson),
+      detail: {
+        summary: 'Compares experiments with a baseline, item by item: intervals, p values and verdicts',
+      },
     })
     .post(
       '/v1/experiment/:id/runs',

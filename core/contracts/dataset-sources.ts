@@ -80,6 +80,7 @@ export const ExportParameters = Type.Object(
 const SKIP_REASONS = [
   'not_found',
   'playground',
+  'experiment',
   'evaluator',
   'failed',
   'truncated',

@@ -2,6 +2,10 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
+/** A ULID, or a UUID. */
+const REQUEST_ID =
+  '^(?:[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}|[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$';
+
 /** Datasets of one organization that are not archived. */
 export const MAX_DATASETS = 1_000;
 /** Items of one version. */
@@ -105,8 +109,8 @@ export const DatasetItem = Type.Object(
     cluster: Type.Optional(Cluster),
     sourceRequestId: Type.Optional(
       Type.String({
-        minLength: 1,
-        maxLength: 200,
+        pattern: REQUEST_ID,
+        rule: 'must be a UUID or a ULID, as ids of requests are',
         description: 'The logged request that it was made from: erasing the request erases the item',
       }),
     ),

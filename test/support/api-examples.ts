@@ -172,6 +172,9 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path === '/v1/experiment/:id/resume') return path.replace(':id', experiments.pausedId);
     if (path === '/v1/experiment/:id/cancel') return path.replace(':id', experiments.cancelledId);
     if (path.startsWith('/v1/experiment/')) return path.replace(':id', experiments.id);
+    // In the first version, whatever becomes of it.
+    if (path === '/v1/dataset/:id/items/:itemId')
+      return `/v1/dataset/${dataset.id}/items/${dataset.itemId}?version=1`;
     if (path.startsWith('/v1/dataset/'))
       return path.replace(':id', dataset.id).replace(':itemId', dataset.itemId);
     if (path.startsWith('/v1/alert/')) return path.replace(':id', alertId);
@@ -191,6 +194,10 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   const named = exampleAt('POST', '/v1/prompt-2025/remove/environment') as NamedPrompt;
   const grade = exampleAt('PUT', '/v1/request/:id/grade') as { criterionId: string };
   const skip = exampleAt('POST', '/v1/review-queue/:id/skip') as { requestId: string };
+  const comparison = exampleAt('POST', '/v1/experiment/compare') as {
+    baseline: string;
+    candidates: [string];
+  };
   const experiment = exampleAt('POST', '/v1/experiment') as { datasetId: string; evaluatorIds: [string] };
   function exampleOf({ hooks }: DocumentedRoute): unknown {
     const text = JSON.stringify(hooks.body?.example)
@@ -198,6 +205,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       .replaceAll(named.promptVersionId, prompt.versionId)
       .replaceAll(grade.criterionId, criterionId)
       .replaceAll(skip.requestId, request_id)
+      .replaceAll(comparison.baseline, experiments.id)
+      .replaceAll(comparison.candidates[0], experiments.pausedId)
       .replaceAll(experiment.datasetId, dataset.id)
       .replaceAll(experiment.evaluatorIds[0], evaluatorId);
     return text === undefined ? undefined : JSON.parse(text);

@@ -76,9 +76,9 @@ t.test('a request that only a dataset has left is erased by its id, too', async 
 
 t.test('a request of another organization with the same id keeps its items', async (t) => {
   const id = await create(api);
-  await put(api, id, [asking('ours', { sourceRequestId: 'shared' })]);
+  await put(api, id, [asking('ours', { sourceRequestId: '01JBXYZ0000000000000000001' })]);
   const key = api.other.key;
-  const answer = await api.call('/v1/request/shared', { method: 'DELETE', key });
+  const answer = await api.call('/v1/request/01JBXYZ0000000000000000001', { method: 'DELETE', key });
   t.equal(answer.status, 404);
   t.match(await itemsOf(api, id), [asking('ours')]);
 });

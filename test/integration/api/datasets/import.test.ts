@@ -16,7 +16,7 @@ t.test('what is exported is imported without loss, into the same dataset and int
   const request =
     '{"z":1,"seed":12345678901234567890,"2":0.10,"messages":[{"content":"a\\nb \\u0000\\ud800 ü"}]}';
   const raw = `{"items":[{"request":\n ${request} ,"expected":null,"metadata":{"k": 1.0},"split":"s","cluster":"c"},
-    {"request":{"inputs":{}},"externalId":"x","sourceRequestId":"r"}]}`;
+    {"request":{"inputs":{}},"externalId":"x","sourceRequestId":"01JBXYZ0000000000000000002"}]}`;
   await api.call(`/v1/dataset/${id}/items`, { raw });
   await put(api, id, [asking('later')]);
   const text = await exported(id, '&version=1');

@@ -131,7 +131,7 @@ t.test('changes of criteria are in the audit log, and grades are not', async (t)
   t.match(rows, [
     { action: 'create', kind: 'criterion' },
     { action: 'update', changes: { description: { to: 'New' } } },
-    { action: 'update', changes: { archived_at: { from: null } } },
+    { action: 'archive', changes: { archived_at: { from: null } } },
   ]);
   const [{ kinds }] = await api.database.sql<[{ kinds: string[] }]>`
     select array_agg(distinct target_kind) as kinds from assay.audit_log`;

@@ -1,0 +1,80 @@
+/** The computing of a comparison, which runs in a thread: a few hundred milliseconds for each metric of 10,000 items. Pure. */
+import type { MetricComparisonJson } from '#core/contracts/comparison.ts';
+import { type Comparison, compareMetrics, type Metric, pairRuns } from '#core/statistics/mod.ts';
+
+/** A metric with its names, and where its runs are found. */
+export type MetricTask = Metric & Pick<MetricComparisonJson, 'metric' | 'evaluator_id' | 'name'>;
+
+export type CompareTask = { metrics: MetricTask[]; regressions: number };
+
+/** A metric as the API shows it, with the ids of regressed items alone. */
+export type ComparedMetric = Omit<MetricComparisonJson, 'regressions'> & {
+  regressions: { itemId: string; baseline: number; candidate: number; difference: number }[];
+};
+
+/** Compares all metrics of one candidate with its baseline. */
+export function compareInThread({ metrics, regressions }: CompareTask): ComparedMetric[] {
+  const comparisons = compareMetrics(metrics);
+  return metrics.map((metric, index) => ({
+    ...metricJson(metric, comparisons[index]!),
+    regressions: regressionsOf(metric, regressions),
+  }));
+}
+
+function metricJson(
+  { metric, evaluator_id, name, options }: MetricTask,
+  comparison: Comparison,
+): Omit<ComparedMetric, 'regressions'> {
+  const { means, pValue, table, wilcoxon } = comparison;
+  return {
+    metric,
+    evaluator_id,
+    name,
+    kind: options.kind,
+    direction: options.direction,
+    pairs: comparison.pairs,
+    groups: comparison.groups,
+    missing_baseline: comparison.missingBaseline,
+    missing_candidate: comparison.missingCandidate,
+    baseline_mean: means?.baseline ?? null,
+    candidate_mean: means?.candidate ?? null,
+    difference: means?.difference ?? null,
+    interval: comparison.interval,
+    interval_note: comparison.intervalNote,
+    p_value: pValue?.value ?? null,
+    p_method: pValue?.method ?? null,
+    adjusted_p_value: comparison.adjustedPValue,
+    table: table && {
+      both: table.both,
+      baseline_only: table.baselineOnly,
+      candidate_only: table.candidateOnly,
+      neither: table.neither,
+    },
+    wilcoxon: wilcoxon && {
+      p_value: wilcoxon.pValue,
+      wins: wilcoxon.wins,
+      ties: wilcoxon.ties,
+      losses: wilcoxon.losses,
+    },
+    minimum_detectable: comparison.minimumDetectable,
+    verdict: comparison.verdict,
+  };
+}
+
+/** Returns the items in which the candidate lost, the largest loss first. */
+function regressionsOf(
+  { baseline, candidate, options }: MetricTask,
+  limit: number,
+): ComparedMetric['regressions'] {
+  const sign = options.direction === 'higher' ? 1 : -1;
+  return pairRuns(baseline, candidate)
+    .pairs.map((pair) => ({
+      itemId: pair.itemId,
+      baseline: pair.baseline,
+      candidate: pair.candidate,
+      difference: pair.candidate - pair.baseline,
+    }))
+    .filter(({ difference }) => sign * difference < 0)
+    .sort((a, b) => sign * (a.difference - b.difference))
+    .slice(0, limit);
+}

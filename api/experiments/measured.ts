@@ -1,0 +1,111 @@
+/** Reads what an experiment measured: the runs of each metric, and what is told of its items. */
+import type { BuiltInMetric, ClusterKind } from '#core/contracts/comparison.ts';
+import { nanoToUsd } from '#core/contracts/money.ts';
+import type { ScoringType } from '#core/scoring/mod.ts';
+import type { Run } from '#core/statistics/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+
+export type Measured = {
+  experimentId: string;
+  name: string;
+  datasetId: string;
+  datasetVersion: number;
+  evaluators: { id: string; version: number }[];
+  /** By item and repetition. */
+  rows: RunMeasures[];
+  /** Runs of each evaluator's scores. */
+  scores: Map<string, Run[]>;
+};
+
+type RunMeasures = {
+  itemId: string;
+  repetition: number;
+  state: string;
+  requestId: string | null;
+  costNano: string | null;
+  latencyMs: number | null;
+  tokens: number | null;
+};
+
+/** Finds an experiment; undefined: there is none. */
+export async function findMeasured(
+  tx: TransactionSql,
+  organizationId: string,
+  experimentId: string,
+): Promise<Measured | undefined> {
+  const [experiment] = await tx<Omit<Measured, 'rows' | 'scores'>[]>`
+    select experiment_id as "experimentId", name, dataset_id as "datasetId", dataset_version as "datasetVersion", evaluators
+      from assay.experiments where organization_id = ${organizationId} and experiment_id = ${experimentId}`;
+  if (experiment === undefined) return undefined;
+  const rows = await tx<RunMeasures[]>`
+    select x.item_id as "itemId", x.repetition, x.state, x.request_id as "requestId", q.cost_nano as "costNano",
+           q.latency_ms as "latencyMs", q.total_tokens as tokens
+      from assay.experiment_runs x
+      left join assay.requests q on q.organization_id = x.organization_id and q.request_id = x.request_id
+     where x.experiment_id = ${experimentId} and x.state in ('completed', 'error') order by x.item_id, x.repetition`;
+  const scored = await tx<{ itemId: string; repetition: number; evaluatorId: string; score: number }[]>`
+    select x.item_id as "itemId", x.repetition, e.evaluator_id as "evaluatorId", e.score
+      from assay.experiments of
+     cross join lateral jsonb_to_recordset(of.evaluators) as used (id uuid, version int4)
+      join assay.experiment_runs x on x.experiment_id = of.experiment_id
+      join assay.evaluations e on e.organization_id = x.organization_id and e.request_id = x.request_id
+                              and e.evaluator_id = used.id and e.version = used.version and e.probe = ''
+     where of.experiment_id = ${experimentId} and x.state = 'completed' and e.state = 'completed' and e.score is not null`;
+  const scores = new Map<string, Run[]>(experiment.evaluators.map(({ id }) => [id, []]));
+  for (const { itemId, repetition, evaluatorId, score } of scored)
+    scores.get(evaluatorId)!.push({ itemId, repetition, cluster: null, value: score });
+  return { ...experiment, rows, scores };
+}
+
+/** Returns the runs of a metric that is no score. A run that was not answered has no cost, latency or tokens. */
+export function runsOf({ rows }: Measured, metric: BuiltInMetric): Run[] {
+  return rows.flatMap((row) => {
+    const value = measureOf(row, metric);
+    return value === null ? [] : [{ itemId: row.itemId, repetition: row.repetition, cluster: null, value }];
+  });
+}
+
+function measureOf(
+  { state, costNano, latencyMs, tokens }: RunMeasures,
+  metric: BuiltInMetric,
+): number | null {
+  if (metric === 'errors') return state === 'error' ? 1 : 0;
+  if (state === 'error') return null;
+  if (metric === 'latency_ms') return latencyMs;
+  if (metric === 'tokens') return tokens;
+  return costNano === null ? null : nanoToUsd(costNano);
+}
+
+export type ItemFacts = { externalId: string | null; cluster: string | null };
+
+/** Returns what items of a version are called, and what they have in common with others. */
+export async function findItemFacts(
+  tx: TransactionSql,
+  organizationId: string,
+  { datasetId, datasetVersion }: Measured,
+  cluster: ClusterKind,
+): Promise<Map<string, ItemFacts>> {
+  const rows = await tx<({ itemId: string } & ItemFacts)[]>`
+    select i.item_id as "itemId", i.external_id as "externalId",
+           case ${cluster} when 'cluster' then i.cluster when 'session' then q.session_id when 'user' then q.user_id end as cluster
+      from assay.dataset_items i
+      left join assay.requests q on ${cluster === 'session' || cluster === 'user'}
+                                and q.organization_id = ${organizationId} and q.request_id = i.source_request_id
+     where i.dataset_id = ${datasetId} and i.from_version <= ${datasetVersion}::int4
+       and (i.to_version is null or i.to_version > ${datasetVersion}::int4)`;
+  return new Map(rows.map(({ itemId, ...facts }) => [itemId, facts]));
+}
+
+export type EvaluatorFacts = { id: string; name: string; scoringType: ScoringType };
+
+/** Returns evaluators by their ids, also those that were deleted since. */
+export async function findEvaluators(
+  tx: TransactionSql,
+  organizationId: string,
+  ids: readonly string[],
+): Promise<Map<string, EvaluatorFacts>> {
+  const rows = await tx<EvaluatorFacts[]>`
+    select evaluator_id as id, name, scoring_type as "scoringType" from assay.evaluators
+     where organization_id = ${organizationId} and evaluator_id = any(${[...ids]}::uuid[])`;
+  return new Map(rows.map((row) => [row.id, row]));
+}

@@ -1,0 +1,188 @@
+/** Comparison of experiments: what is measured is written to the tables, as the evaluators and ingest write it. */
+import t from 'tap';
+import type { ComparisonJson, MetricComparisonJson } from '#core/contracts/comparison.ts';
+import { PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
+import { insertRequests } from '../../../support/seed-requests.ts';
+
+const api = await startEvaluatorApi(t);
+const { sql } = api.database;
+const { organizationId } = api.own;
+
+type Answer = { score: number; cost?: number; latency?: number; isError?: boolean };
+
+async function dataset(items: number, clusterOf: (index: number) => string | undefined = () => undefined) {
+  const { id } = await api.make<{ id: string }>('/v1/dataset', { name: crypto.randomUUID() });
+  await api.make(`/v1/dataset/${id}/items`, {
+    items: Array.from({ length: items }, (_, index) => ({
+      externalId: `item ${String(index).padStart(3, '0')}`,
+      request: { model: 'gpt-4o', messages: [{ role: 'user', content: `Question ${index}` }] },
+      ...(clusterOf(index) !== undefined && { cluster: clusterOf(index) }),
+    })),
+  });
+  return id;
+}
+
+/** Makes an experiment that was answered so, by the number of the item in the order of its names. */
+async function answered(datasetId: string, evaluatorIds: string[], answers: Answer[]): Promise<string> {
+  const { id } = await api.make<{ id: string }>('/v1/experiment', {
+    name: 'Answered',
+    datasetId,
+    target: { kind: 'external' },
+    evaluatorIds,
+  });
+  const items = await sql<{ id: string }[]>`
+    select item_id as id from assay.dataset_items where dataset_id = ${datasetId} order by external_id`;
+  const requests = await insertRequests(
+    sql,
+    organizationId,
+    answers.map(({ cost = 1_000, latency = 100 }) => ({
+      cost_nano: cost,
+      latency_ms: latency,
+      total_tokens: 10,
+    })),
+  );
+  for (const [index, { score, isError = false }] of answers.entries()) {
+    const { request_id, created_at } = requests[index]!;
+    await sql`
+      update assay.experiment_runs
+         set state = ${isError ? 'error' : 'completed'}, request_id = ${isError ? null : request_id}, finished_at = now()
+       where experiment_id = ${id} and item_id = ${items[index]!.id}`;
+    for (const evaluatorId of isError ? [] : evaluatorIds) {
+      await sql`
+        insert into assay.evaluations
+          (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at,
+           state, score, finished_at)
+        values (${organizationId}, ${evaluatorId}, 1, ${created_at}, ${request_id}, ${id}, 'python', 2, now(), now(),
+                'completed', ${score}, now())`;
+    }
+  }
+  return id;
+}
+
+const compare = (body: object) => api.make<ComparisonJson>('/v1/experiment/compare', body);
+const metricOf = ({ candidates }: ComparisonJson, name: string, candidate = 0): MetricComparisonJson =>
+  candidates[candidate]!.metrics.find((one) => one.name === name || one.metric === name)!;
+const evaluator = (name: string) =>
+  api.make<{ id: string }>('/v1/evaluator', { name, ...PYTHON }).then(({ id }) => id);
+
+t.test(
+  'ones and zeros are compared by the pairs that differ, with their interval, and the losses come first',
+  async (t) => {
+    const helpful = await evaluator('helpful');
+    const datasetId = await dataset(40);
+    // 20 items are good on both sides, 15 on the candidate's alone, 2 on the baseline's alone, 3 on none.
+    const before = Array.from({ length: 40 }, (_, index) => ({ score: index < 22 ? 1 : 0 }));
+    const after = Array.from({ length: 40 }, (_, index) => ({
+      score: index < 20 || (index >= 22 && index < 37) ? 1 : 0,
+    }));
+    const baseline = await answered(datasetId, [helpful], before);
+    const candidate = await answered(datasetId, [helpful], after);
+    const metric = metricOf(await compare({ baseline, candidates: [candidate] }), 'helpful');
+    t.match(metric, {
+      metric: 'score',
+      kind: 'binary',
+      pairs: 40,
+      baseline_mean: 22 / 40,
+      candidate_mean: 35 / 40,
+      table: { both: 20, baseline_only: 2, candidate_only: 15, neither: 3 },
+      p_method: 'mcnemar mid-p',
+      interval: { method: 'newcombe' },
+      verdict: 'better',
+    });
+    t.ok(Math.abs(metric.difference! - 13 / 40) < 1e-12);
+    // Twice the tail beyond 2 of 17 with half of its first step: (1 + 17 + 136 / 2) / 2^17 · 2.
+    t.ok(Math.abs(metric.p_value! - (2 * (1 + 17 + 136 / 2)) / 2 ** 17) < 1e-12);
+    t.ok(metric.interval!.low > 0 && metric.interval!.high < 1);
+    t.same(
+      metric.regressions.map(({ external_id, baseline, candidate }) => [external_id, baseline, candidate]),
+      [
+        ['item 020', 1, 0],
+        ['item 021', 1, 0],
+      ],
+    );
+    t.ok(
+      metric.regressions.every(
+        (one) => one.baseline_request_id !== null && one.candidate_request_id !== null,
+      ),
+    );
+  },
+);
+
+t.test('cost, latency and errors are compared as well, and less of them is better', async (t) => {
+  const datasetId = await dataset(30);
+  const before = Array.from({ length: 30 }, (_, index) => ({
+    score: 1,
+    cost: 2_000_000 + index,
+    latency: 300,
+  }));
+  const after = before.map((_, index) => ({
+    score: 1,
+    cost: 1_000_000 + 7 * index,
+    latency: 400 + index,
+    isError: index === 0,
+  }));
+  const comparison = await compare({
+    baseline: await answered(datasetId, [], before),
+    candidates: [await answered(datasetId, [], after)],
+  });
+  t.match(metricOf(comparison, 'cost_usd'), {
+    verdict: 'better',
+    pairs: 29,
+    missing_candidate: 1,
+    direction: 'lower',
+  });
+  t.match(metricOf(comparison, 'latency_ms'), { verdict: 'worse' });
+  t.match(metricOf(comparison, 'errors'), { pairs: 30, candidate_mean: 1 / 30, verdict: 'undecided' });
+  t.equal(metricOf(comparison, 'latency_ms').regressions.at(0)!.external_id, 'item 029');
+});
+
+t.test('items of one cluster count as one, and a margin allows a loss that is smaller', async (t) => {
+  const helpful = await evaluator('clustered');
+  const datasetId = await dataset(60, (index) => `talk ${index % 6}`);
+  const before = Array.from({ length: 60 }, (_, index) => ({ score: ((index * 7) % 10) / 10 }));
+  const after = before.map(({ score }, index) => ({
+    score: score + (index % 6 === 0 ? 0.05 : 0.001 * (index % 5)),
+  }));
+  const [baseline, candidate] = [
+    await answered(datasetId, [helpful], before),
+    await answered(datasetId, [helpful], after),
+  ];
+  const clustered = metricOf(await compare({ baseline, candidates: [candidate], margin: 0.1 }), 'clustered');
+  t.match(clustered, { groups: 6, pairs: 60 });
+  const alone = metricOf(await compare({ baseline, candidates: [candidate], cluster: 'none' }), 'clustered');
+  t.match(alone, { groups: 60 });
+  const width = ({ interval }: MetricComparisonJson) => interval!.high - interval!.low;
+  t.ok(width(clustered) > width(alone), 'fewer independent groups say less');
+  t.ok(['better', 'not_worse'].includes(clustered.verdict), clustered.verdict);
+});
+
+t.test('the same comparison again is the same, to the digit', async (t) => {
+  const helpful = await evaluator('repeated');
+  const datasetId = await dataset(25);
+  const answers = (shift: number) =>
+    Array.from({ length: 25 }, (_, index) => ({ score: (((index + shift) * 13) % 25) / 25 }));
+  const body = {
+    baseline: await answered(datasetId, [helpful], answers(0)),
+    candidates: [await answered(datasetId, [helpful], answers(3))],
+  };
+  t.same(await compare(body), await compare(body));
+});
+
+t.test('what cannot be compared is refused, or left out with the reason', async (t) => {
+  const helpful = await evaluator('left out');
+  const datasetId = await dataset(2);
+  const one = await answered(datasetId, [helpful], [{ score: 1 }, { score: 1 }]);
+  const other = await answered(datasetId, [], [{ score: 1 }, { score: 1 }]);
+  const refused = async (body: object, status: number, error: RegExp, key = api.own.key) => {
+    const answer = await api.call('/v1/experiment/compare', { body, key });
+    t.match([answer.status, answer.body.error], [status, error]);
+  };
+  t.match((await compare({ baseline: one, candidates: [other] })).candidates[0]!.left_out, [
+    { evaluator_id: helpful, reason: 'The candidate does not use it' },
+  ]);
+  await refused({ baseline: one, candidates: [one] }, 400, /different experiments/);
+  const elsewhere = await answered(await dataset(2), [], [{ score: 1 }, { score: 1 }]);
+  await refused({ baseline: one, candidates: [elsewhere] }, 400, /over the dataset of the baseline/);
+  await refused({ baseline: one, candidates: [other] }, 404, /no experiment/, api.other.key);
+  await refused({ baseline: one, candidates: [] }, 400, /candidates/);
+});
