@@ -154,6 +154,14 @@ function metricsOf(
       options: { ...options, margin, kind, direction: 'higher' },
     });
   }
+  for (const { id } of candidate.evaluators) {
+    if (baseline.evaluators.some((one) => one.id === id)) continue;
+    leftOut.push({
+      evaluator_id: id,
+      name: evaluators.get(id)!.name,
+      reason: 'The baseline does not use it',
+    });
+  }
   for (const metric of BUILT_IN_METRICS) {
     metrics.push({
       metric,

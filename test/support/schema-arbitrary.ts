@@ -53,13 +53,7 @@ function valuesOf(schema: JsonSchema): fc.Arbitrary<unknown> {
     case 'integer':
       return fc.integer(boundsOf(schema, 1_000_000));
     case 'number':
-      return fc.oneof(
-        fc.integer({
-          min: Math.ceil(boundsOf(schema, 1_000_000).min),
-          max: Math.floor(boundsOf(schema, 1_000_000).max),
-        }),
-        fc.double({ ...boundsOf(schema, 1e300), noNaN: true, noDefaultInfinity: true }),
-      );
+      return numbersOf(schema);
     case 'string':
       return stringsOf(schema);
     case 'array': {
@@ -81,6 +75,14 @@ type Objects = {
   minProperties?: number;
   maxProperties?: number;
 };
+
+function numbersOf(schema: JsonSchema): fc.Arbitrary<number> {
+  const anyNumber = fc.double({ ...boundsOf(schema, 1e300), noNaN: true, noDefaultInfinity: true });
+  const bounds = boundsOf(schema, 1_000_000);
+  const [min, max] = [Math.ceil(bounds.min), Math.floor(bounds.max)];
+  // Between 0.001 and 0.2 there is no whole number.
+  return min > max ? anyNumber : fc.oneof(fc.integer({ min, max }), anyNumber);
+}
 
 function boundsOf({ minimum, maximum }: JsonSchema, far: number): { min: number; max: number } {
   const min = typeof minimum === 'number' ? minimum : -far;

@@ -252,10 +252,16 @@ t.test(`each of ${EVALUATIONS} evaluations ends in exactly one outcome over ${FA
            (select sum(cost_nano)::int8 from assay.evaluation_spend) as spent,
            (select sum(cost_nano)::int8 from assay.requests where source = 'evaluator') as recorded,
            (select count(*)::int4 from assay.requests where source = 'evaluator') as records,
+           (select count(*)::int4 from assay.requests where source = 'evaluator' and status = 499) as left_early,
            (select count(*)::int4 from assay.evaluations) as evaluations,
            (select max(attempts)::int4 from assay.evaluations) as attempts,
            (select sum(attempts - 1)::int4 from assay.evaluations) as repeats`;
-  t.equal(money!.records, total, 'each judge call has its one record');
+  // A process may be killed after the gateway has its call and before the provider has it: that is a record without a call.
+  const unsent = money!.records - total;
+  t.ok(
+    unsent >= 0 && unsent <= money!.left_early,
+    `each judge call has its one record; ${unsent} were not sent on`,
+  );
   t.equal(money!.spent, money!.recorded, 'what each of them cost is counted, whoever was killed');
   t.ok(BigInt(money!.told) <= BigInt(money!.spent) && BigInt(money!.told) > 0n);
   t.equal(money!.evaluations, expected.length, 'and no judge call was judged');

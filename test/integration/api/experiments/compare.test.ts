@@ -180,6 +180,9 @@ t.test('what cannot be compared is refused, or left out with the reason', async 
   t.match((await compare({ baseline: one, candidates: [other] })).candidates[0]!.left_out, [
     { evaluator_id: helpful, reason: 'The candidate does not use it' },
   ]);
+  t.match((await compare({ baseline: other, candidates: [one] })).candidates[0]!.left_out, [
+    { evaluator_id: helpful, reason: 'The baseline does not use it' },
+  ]);
   await refused({ baseline: one, candidates: [one] }, 400, /different experiments/);
   const elsewhere = await answered(await dataset(2), [], [{ score: 1 }, { score: 1 }]);
   await refused({ baseline: one, candidates: [elsewhere] }, 400, /over the dataset of the baseline/);
