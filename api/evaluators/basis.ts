@@ -1,4 +1,4 @@
-/** What an evaluator's verdicts are held against: people's grades by the criterion that is tied to it, else their ratings. */
+/** The measure of an evaluator's verdicts: people's grades by the criterion that is tied to it, else their ratings. */
 import { type Kind, type Passing, passingOf } from '#core/grades/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 

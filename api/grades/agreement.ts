@@ -1,4 +1,4 @@
-/** How far people agree who graded the same requests. */
+/** Agreement of people who graded the same requests. */
 import { AssayError } from '#core/contracts/errors.ts';
 import { filterOf } from '#core/contracts/filter-or-q.ts';
 import {

@@ -1,4 +1,4 @@
-/** What people grade responses by. */
+/** A criterion, by which people grade responses. */
 import { randomUUID } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { AssayError } from '#core/contracts/errors.ts';

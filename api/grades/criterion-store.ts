@@ -14,7 +14,7 @@ export type CriterionRow = {
   archived_at: Date | null;
 };
 
-/** What the owners of a criterion choose, with its name as it is compared. */
+/** The properties of a criterion that its owners choose, with its name as it is compared. */
 export type CriterionSettings = {
   name: string;
   foldedName: string;

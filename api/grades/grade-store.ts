@@ -76,7 +76,7 @@ export async function isFull(tx: TransactionSql, place: Place): Promise<boolean>
   return row.count >= MAX_GRADES_A_REQUEST;
 }
 
-/** What somebody says. */
+/** A grade as one person gives it. */
 export type Said = { value: number; comment: string | null; at: Date };
 
 export async function insertGrade(

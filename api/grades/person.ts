@@ -3,7 +3,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 const AUTHOR = 'author ';
 const KEY = 'key ';
 
-/** Who grades: `person` tells people apart; `author` is null where the API key is the person. */
+/** The grader: `person` tells people apart; `author` is null where the API key is the person. */
 export type Person = { person: string; author: string | null; keyId: string };
 
 /** Returns the person of a call: whom it names as the author, whichever key it has, else the key. */

@@ -1,4 +1,4 @@
-/** What a criterion lets people say, and each grade as one number: true is 1 and false 0, a label is its place in the list. */
+/** The values that a criterion allows, and each grade as one number: true is 1 and false 0, a label is its place in the list. */
 import { quoteValue } from '../contracts/quote-value.ts';
 
 /** A label's score is null where it has none. */
