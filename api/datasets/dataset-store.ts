@@ -9,14 +9,14 @@ export type DatasetRow = {
   request_schema: string | null;
   expected_schema: string | null;
   last_version: number;
-  /** Of the last version. */
+  /** The number of items in the last version. */
   items: number;
   created_at: Date;
   updated_at: Date;
   archived_at: Date | null;
 };
 
-/** What a writer of items needs of a dataset. `items` is the number of those in its last version. */
+/** The part of a dataset that a writer of items needs. `items` is the number of those in its last version. */
 export type LockedDataset = Pick<
   DatasetRow,
   'dataset_id' | 'request_schema' | 'expected_schema' | 'last_version' | 'items'

@@ -29,7 +29,7 @@ export type FromRequests = (
 
 /** Requests whose bodies are in memory at a time. */
 const BATCH = 100;
-/** How many more requests than the sample has are tried, in its order, when the bodies of some turn out to be no chat. */
+/** The number of requests beyond the sample that are tried, in its order, when the bodies of some turn out to be no chat. */
 const SPARE = 1_000;
 
 /** @throws AssayError invalid_body unless the body names requests in one way */

@@ -3,7 +3,7 @@ import type { ItemChange } from '#core/contracts/dataset.ts';
 import type { ItemContent } from '#core/datasets/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
-/** What identifies an item of the newest version. */
+/** The identity of an item of the newest version. */
 export type NewestItem = {
   item_id: string;
   external_id: string | null;

@@ -119,7 +119,7 @@ type MetricsOptions = {
   items: ReadonlyMap<string, ItemFacts>;
   evaluators: Evaluators;
   options: Pick<CompareOptions, 'alpha' | 'seed'>;
-  /** Of scores; other metrics have no margin. */
+  /** The margin of scores; other metrics have none. */
   margin: number | null;
 };
 

@@ -2,7 +2,7 @@
 
 export const TYPES = ['null', 'boolean', 'object', 'array', 'number', 'string', 'integer'] as const;
 
-/** What a keyword takes. */
+/** The kinds of values that keywords take. */
 export type Operand =
   | 'schema'
   | 'schemas'

@@ -1,9 +1,9 @@
-/** How far people who rate the same items agree, beyond chance. */
+/** Agreement, beyond chance, of people who rate the same items. */
 
 /** A coefficient: 1 when all agree, 0 as by chance; or the reason that there is none. */
 export type Agreement = { value: number } | { value: null; reason: string };
 
-/** How unlike two categories are: `none` not at all or fully, else by the steps between them or their square. */
+/** The distance of two categories: `none` not at all or fully, else by the steps between them or their square. */
 export type Weights = 'none' | 'linear' | 'quadratic';
 
 const NO_RATINGS = 'no item has two ratings';

@@ -10,7 +10,7 @@ import { detectableFromError } from './power.ts';
 import { type Direction, type Verdict, verdictOf } from './verdict.ts';
 import { type Wilcoxon, wilcoxonTest } from './wilcoxon.ts';
 
-/** What the values of a metric are: 0 and 1, ratings whose steps need not be equal, or amounts. */
+/** The values of a metric: 0 and 1, ratings whose steps need not be equal, or amounts. */
 export type MetricKind = 'binary' | 'ordinal' | 'numeric';
 
 export type CompareOptions = {
@@ -23,7 +23,7 @@ export type CompareOptions = {
   /** The smallest and largest value that the metric can have. It bounds the mean when all differences are equal. */
   range?: Interval | null | undefined;
   seed?: number | undefined;
-  /** Of the bootstrap at most, and of the permutation test; 10,000 by default. */
+  /** Resamples of the bootstrap at most, and of the permutation test; 10,000 by default. */
   resamples?: number | undefined;
 };
 
@@ -38,7 +38,7 @@ export type Comparison = {
   groups: number;
   missingBaseline: number;
   missingCandidate: number;
-  /** Of paired items, and their mean difference; null without pairs. */
+  /** Means of paired items, and their mean difference; null without pairs. */
   means: { baseline: number; candidate: number; difference: number } | null;
   interval: ComparedInterval | null;
   /** The reason that there is no interval. */
@@ -46,7 +46,7 @@ export type Comparison = {
   pValue: ComparedP | null;
   /** p adjusted for all metrics that were compared together; p itself for one metric. */
   adjustedPValue: number | null;
-  /** Of a binary metric that was measured once for each item. */
+  /** Counts of a binary metric that was measured once for each item. */
   table: PairedTable | null;
   /** Of an ordinal metric. It takes items for independent. */
   wilcoxon: Wilcoxon | null;

@@ -24,7 +24,7 @@ const DONE: RunResult = {
   errorCode: null,
   errorMessage: null,
   pause: null,
-  isUncalled: false,
+  isUncounted: false,
 };
 
 /** Never rejects. */
@@ -50,7 +50,7 @@ export async function runJob(
 }
 
 function uncalled(state: 'skipped' | 'error', code: string, message: string): RunResult {
-  return { ...DONE, state, errorCode: code, errorMessage: message, isUncalled: true };
+  return { ...DONE, state, errorCode: code, errorMessage: message, isUncounted: true };
 }
 
 /**
@@ -87,7 +87,14 @@ function readFailure(reply: Extract<GatewayReply, { kind: 'answer' }>, attempt: 
   );
   const errorCode = code ?? `status_${status}`;
   if (PAUSING.has(status))
-    return { ...DONE, state: 'pending', errorCode, errorMessage: sentence, pause: sentence };
+    return {
+      ...DONE,
+      state: 'pending',
+      errorCode,
+      errorMessage: sentence,
+      pause: sentence,
+      isUncounted: true,
+    };
   if (status >= 500 || PASSING.has(status)) return later(errorCode, sentence, attempt, retryAfterMs ?? 0);
   return { ...DONE, state: 'error', errorCode, errorMessage: sentence };
 }

@@ -14,27 +14,27 @@ export type RunResult = {
   errorMessage: string | null;
   /** Why the whole experiment pauses; null: it goes on. */
   pause: string | null;
-  /** No provider was called, so nothing is spent and the attempt does not count. */
-  isUncalled: boolean;
+  /** The item is not to blame: nothing stays reserved for the call, and the attempt does not count. */
+  isUncounted: boolean;
 };
 
 /** @returns whether this process still had the lease, so that the result was written */
 export async function settleRun(sql: Sql, job: ExperimentJob, result: RunResult): Promise<boolean> {
   const { experimentId, itemId, repetition, claim, callId, organizationId } = job;
-  const { state, dueInMs, errorCode, errorMessage, pause, isUncalled } = result;
+  const { state, dueInMs, errorCode, errorMessage, pause, isUncounted } = result;
   return await sql.begin(async (tx) => {
     const written = await tx`
       update assay.experiment_runs
          set state = ${state}, due_at = now() + ${dueInMs}::float8 * interval '1 ms',
-             attempts = attempts - case when ${isUncalled} then 1 else 0 end,
-             call_id = case when ${isUncalled} then null else call_id end,
+             attempts = attempts - case when ${isUncounted} then 1 else 0 end,
+             call_id = case when ${isUncounted} then null else call_id end,
              request_id = case when ${state} = 'completed' then call_id end,
              error_code = ${errorCode}, error_message = ${errorMessage},
              finished_at = case when ${state} = 'pending' then null else now() end
        where experiment_id = ${experimentId} and item_id = ${itemId} and repetition = ${repetition}
          and claims = ${claim} and state = 'running'
       returning 1`;
-    if (isUncalled) {
+    if (isUncounted) {
       await tx`
         delete from assay.experiment_calls
          where organization_id = ${organizationId} and request_id = ${callId} and not is_recorded`;

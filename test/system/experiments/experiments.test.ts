@@ -108,6 +108,10 @@ t.test(
     provider.script(null);
     t.match(await api('POST', `/v1/experiment/${id}/resume`), { state: 'running', paused_reason: null });
     t.match(await world.ended(id), { completed: 30 });
+    t.ok(
+      (await world.runs(id)).every(({ attempts }) => attempts === 1),
+      'what paused it counts as an attempt of no run',
+    );
   },
 );
 

@@ -61,7 +61,11 @@ t.test(
   'what every further call would meet pauses the experiment, and what is wrong with the item is its error',
   async (t) => {
     for (const status of [401, 402, 403, 404]) {
-      t.match((await run(answer(status, 'Why'))).result, { state: 'pending', pause: /Why/ });
+      t.match((await run(answer(status, 'Why'))).result, {
+        state: 'pending',
+        pause: /Why/,
+        isUncounted: true,
+      });
     }
     for (const status of [400, 413, 422]) {
       t.match((await run(answer(status, 'Why'))).result, {
@@ -75,9 +79,9 @@ t.test(
 
 t.test('an item that cannot be asked is skipped without a call', async (t) => {
   const erased = await run(answer(200), { item: null });
-  t.match(erased, { result: { state: 'skipped', errorCode: 'item_erased', isUncalled: true }, calls: [] });
+  t.match(erased, { result: { state: 'skipped', errorCode: 'item_erased', isUncounted: true }, calls: [] });
   const empty = await run(answer(200), { item: { request: {}, metadata: {} } });
-  t.match(empty, { result: { state: 'skipped', errorCode: 'no_messages', isUncalled: true }, calls: [] });
+  t.match(empty, { result: { state: 'skipped', errorCode: 'no_messages', isUncounted: true }, calls: [] });
 });
 
 t.test('the estimate of a call is above its cost, and grows with its limit and its choices', async (t) => {
