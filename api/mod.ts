@@ -7,6 +7,7 @@ import {
   KEY_CHANGES_SUBJECT,
   PROMPT_CHANGES_SUBJECT,
 } from '#core/contracts/channels.ts';
+import { createCatalog } from '#core/models/mod.ts';
 import { createSessionDirectory } from '#platform/browser-sessions/mod.ts';
 import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
@@ -170,6 +171,14 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     clock,
     proxyFor: createProxyChoice(config.proxies),
   });
+  const logRequest = createRequestLog({
+    outbox: logPath.outbox,
+    logs: createLogLimit(limiter),
+    sql: claimSql,
+    retentionDays: config.retentionDays,
+    clock,
+    log,
+  });
   const app = createApiApp({
     keys: { find: keys.find, ofBrowser: login.authenticate },
     login,
@@ -185,7 +194,10 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     }),
     sessions: createSessionService({ sql, clock }),
     evaluators,
-    experiments: createExperimentService({ sql, clock }),
+    experiments: createExperimentService(
+      { sql, clock, prices: createCatalog(config.models) },
+      { logRequest },
+    ),
     grades: createGradeService({ sql, clock }),
     limits: createLimitService(sql),
     metrics: createMetricsService({ sql }),
@@ -204,14 +216,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     deadLetters: createDeadLetterService({ sql, ownerSql: letterSql, retryDeadLetter }),
     system: createSystemService({ sql }),
     audit: createAuditService(sql),
-    logRequest: createRequestLog({
-      outbox: logPath.outbox,
-      logs: createLogLimit(limiter),
-      sql: claimSql,
-      retentionDays: config.retentionDays,
-      clock,
-      log,
-    }),
+    logRequest,
     maxBodyBytes: config.maxBodyBytes,
     health: { metrics, checks: { postgres: () => sql`select 1` } },
     ports: config.knownPorts,

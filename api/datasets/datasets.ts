@@ -82,26 +82,38 @@ function changesOf({ name, description, requestSchema, expectedSchema }: Dataset
   };
 }
 
+/**
+ * Makes a dataset without items, and returns its id.
+ * @throws AssayError invalid_body for a schema that is none, conflict when the name is taken
+ */
+export async function createDataset(
+  tx: TransactionSql,
+  organizationId: string,
+  body: NewDatasetBody,
+  at: Date,
+): Promise<string> {
+  const described = {
+    name: body.name,
+    description: '',
+    request_schema: null,
+    expected_schema: null,
+    ...changesOf(body),
+  };
+  await lockNames(tx, organizationId);
+  await refuseTakenName(tx, organizationId, described.name, null);
+  if ((await countDatasets(tx, organizationId)) >= MAX_DATASETS)
+    throw new AssayError('conflict', `An organization can have at most ${MAX_DATASETS} datasets`);
+  const datasetId = randomUUID();
+  await insertDataset(tx, { ...described, organizationId, datasetId, at });
+  return datasetId;
+}
+
 export function createDatasets({ sql, clock }: Context): Datasets {
   return {
-    async create(organizationId, body) {
-      const described = {
-        name: body.name,
-        description: '',
-        request_schema: null,
-        expected_schema: null,
-        ...changesOf(body),
-      };
-      const datasetId = randomUUID();
-      await inOrganization(sql, organizationId, async (tx) => {
-        await lockNames(tx, organizationId);
-        await refuseTakenName(tx, organizationId, described.name, null);
-        if ((await countDatasets(tx, organizationId)) >= MAX_DATASETS)
-          throw new AssayError('conflict', `An organization can have at most ${MAX_DATASETS} datasets`);
-        await insertDataset(tx, { ...described, organizationId, datasetId, at: new Date(clock.now()) });
-      });
-      return { id: datasetId };
-    },
+    create: (organizationId, body) =>
+      inOrganization(sql, organizationId, async (tx) => ({
+        id: await createDataset(tx, organizationId, body, new Date(clock.now())),
+      })),
 
     async get(organizationId, datasetId) {
       return inOrganization(sql, organizationId, async (tx) =>

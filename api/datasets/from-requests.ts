@@ -115,30 +115,53 @@ async function itemsOfRows(
   return items;
 }
 
+/**
+ * Chooses the requests that a body names. Apart from what stores them, so that no lock is held while a filter is slow.
+ * @throws AssayError invalid_body
+ */
+export async function chooseRequests(
+  tx: TransactionSql,
+  organizationId: string,
+  body: FromRequestsBody,
+): Promise<Chosen> {
+  refuseUnclear(body);
+  const chosen = await choose(tx, organizationId, body);
+  if (body.sample !== undefined || chosen.keys.length <= MAX_SAMPLE) return chosen;
+  throw invalidField('filter', `passes more than ${MAX_SAMPLE} usable requests: narrow it, or send sample`);
+}
+
+/**
+ * Makes items of chosen requests in the newest version of a dataset.
+ * @throws AssayError not_found, invalid_body, conflict
+ */
+export async function putRequests(
+  tx: TransactionSql,
+  author: Author,
+  {
+    datasetId,
+    chosen,
+    body,
+    nowMs,
+  }: { datasetId: string; chosen: Chosen; body: FromRequestsBody; nowMs: number },
+): Promise<FromRequestsJson> {
+  const dataset = await requireLocked(tx, author.organizationId, datasetId);
+  const { items, unchanged, skipped } = await collect(tx, author.organizationId, dataset, chosen, body);
+  const counts = [...skipped].map(([reason, count]) => ({ reason, count }));
+  const answer = { added: items.length, unchanged, skipped: counts };
+  if (body.dryRun === true) return { version: dataset.last_version, ...answer };
+  const message = storableText(body.message ?? '');
+  const { version } = await putItems({ tx, dataset, author, message, nowMs }, items, null);
+  return { version, ...answer };
+}
+
 export function createFromRequests({ sql, clock }: Context): FromRequests {
   return async (author, datasetId, body) => {
-    const { organizationId } = author;
-    refuseUnclear(body);
-    // Apart, so that no lock is held while a filter is slow.
-    const chosen = await inOrganization(sql, organizationId, async (tx) => {
-      await requireDataset(tx, organizationId, datasetId);
-      return choose(tx, organizationId, body);
+    const chosen = await inOrganization(sql, author.organizationId, async (tx) => {
+      await requireDataset(tx, author.organizationId, datasetId);
+      return chooseRequests(tx, author.organizationId, body);
     });
-    if (body.sample === undefined && chosen.keys.length > MAX_SAMPLE)
-      throw invalidField(
-        'filter',
-        `passes more than ${MAX_SAMPLE} usable requests: narrow it, or send sample`,
-      );
-    return inOrganization(sql, organizationId, async (tx) => {
-      const dataset = await requireLocked(tx, organizationId, datasetId);
-      const { items, unchanged, skipped } = await collect(tx, organizationId, dataset, chosen, body);
-      const counts = [...skipped].map(([reason, count]) => ({ reason, count }));
-      const answer = { added: items.length, unchanged, skipped: counts };
-      if (body.dryRun === true) return { version: dataset.last_version, ...answer };
-      const message = storableText(body.message ?? '');
-      const writing = { tx, dataset, author, message, nowMs: clock.now() };
-      const { version } = await putItems(writing, items, null);
-      return { version, ...answer };
-    });
+    return inOrganization(sql, author.organizationId, (tx) =>
+      putRequests(tx, author, { datasetId, chosen, body, nowMs: clock.now() }),
+    );
   };
 }

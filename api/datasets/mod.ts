@@ -6,6 +6,10 @@ import { createFromRequests, type FromRequests } from './from-requests.ts';
 import { createItems, type Items } from './items.ts';
 import { createVersions, type Versions } from './versions.ts';
 
+export type { Chosen } from './choose-requests.ts';
+export { createDataset } from './datasets.ts';
+export { chooseRequests, putRequests } from './from-requests.ts';
+
 /** The work behind the routes of `/v1/dataset`, for one organization at a time. Bodies fit their schema. */
 export type DatasetService = {
   datasets: Datasets;

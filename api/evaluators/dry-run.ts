@@ -44,11 +44,11 @@ async function countScored(
   return row!.count;
 }
 
-/** Returns the cost of an evaluation in nano-dollars; null: not known. */
-async function averageCost(
+/** Returns the cost of an evaluation in nano-dollars, by those so far; null: not known. */
+export async function averageCost(
   tx: TransactionSql,
   organizationId: string,
-  evaluator: EvaluatorRow,
+  evaluator: Pick<EvaluatorRow, 'evaluator_id' | 'scoring_type'>,
 ): Promise<number | null> {
   if (evaluator.scoring_type === 'PYTHON') return 0;
   const [row] = await tx<{ cost: number | null }[]>`

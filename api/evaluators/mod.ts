@@ -12,7 +12,7 @@ import { createVersions, type Versions } from './versions.ts';
 
 export * from './bodies.ts';
 export { findDisagreements } from './disagreements.ts';
-export { DryRunJson } from './dry-run.ts';
+export { averageCost, DryRunJson } from './dry-run.ts';
 export { EvaluationJson } from './evaluation-json.ts';
 export { EvaluatorJson } from './evaluator-json.ts';
 export { readUuid, readWholeId, unknown } from './ids.ts';

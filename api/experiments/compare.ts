@@ -52,7 +52,7 @@ type Sides = { baseline: Measured; candidate: Measured };
 type Evaluators = ReadonlyMap<string, EvaluatorFacts>;
 type LeftOut = ComparisonJson['candidates'][number]['left_out'];
 
-export function createCompare({ sql }: Context): Compare {
+export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
   return async (organizationId, body) => {
     const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
     const { regressions = DEFAULT_REGRESSIONS } = body;

@@ -1,3 +1,4 @@
+import type { Prices } from '#core/experiments/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 
@@ -6,4 +7,5 @@ export type Context = {
   /** A pool under the role `assay_api`. */
   sql: Sql;
   clock: Clock;
+  prices: Prices;
 };

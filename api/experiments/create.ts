@@ -1,85 +1,155 @@
 /** Makes experiments: the experiment, all of its runs, and for recorded answers their evaluations, in one transaction. */
 import { randomUUID } from 'node:crypto';
-import { EVALUATIONS_CHANNEL, EXPERIMENTS_CHANNEL } from '#core/contracts/channels.ts';
+import { EXPERIMENTS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
-import {
-  type ExperimentBody,
-  MAX_RUNNING_EXPERIMENTS,
-  MAX_RUNS,
-  type Target,
-} from '#core/contracts/experiment.ts';
+import { type ExperimentBody, MAX_RUNNING_EXPERIMENTS, type Target } from '#core/contracts/experiment.ts';
+import { invalidField } from '#core/contracts/invalid.ts';
 import { usdToNano } from '#core/contracts/money.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
+import { findGraders, type Grader } from './graders.ts';
+import { readTarget } from './read-target.ts';
+import { checkSize, type Items, insertRuns, scheduleGrades } from './runs.ts';
 
 const DEFAULT_CONCURRENCY = 8;
-/** As for runs over history: after evaluations of incoming requests (0) and probes (1). */
-const PRIORITY = 2;
+/** In a body, the baseline that is made of the answers in the log. */
+const RECORDED = 'recorded';
 
-type Author = Pick<ApiKey, 'keyId' | 'organizationId'>;
-type Grader = { id: string; version: number; scoringType: ScoringType; adapter: string | null };
+export type Author = Pick<ApiKey, 'keyId' | 'organizationId'>;
+
+/** An experiment that is about to be made, with its texts as they are stored. */
+type Planned = {
+  author: Author;
+  name: string;
+  items: Items;
+  target: Target;
+  graders: Grader[];
+  repetitions: number;
+  seed: number;
+  concurrency: number;
+  usesCache: boolean;
+  maxCostNano: number | null;
+  git: string | null;
+  baselineId: string | null;
+  at: Date;
+};
 
 /**
- * Makes an experiment and starts it.
+ * Makes an experiment over a dataset and starts it, or finds one that asks the same where it may be reused.
+ * @returns its id
  * @throws AssayError invalid_body, not_found, conflict
  */
 export async function createExperiment(
   tx: TransactionSql,
-  { keyId, organizationId }: Author,
-  body: ExperimentBody,
+  author: Author,
+  body: ExperimentBody & { datasetId: string },
   at: Date,
 ): Promise<string> {
-  const datasetId = readUuid('dataset', body.datasetId);
-  const target = readTarget(body.target);
+  const { organizationId } = author;
+  const { repetitions = 1, seed = 0, concurrency = DEFAULT_CONCURRENCY, cache = false } = body;
+  const target = await readTarget(tx, organizationId, body.target);
   // Until the experiment is committed no erasure begins, which could miss its evaluations.
   await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
-  await refuseTooMany(tx, organizationId);
+  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.experiments ${organizationId}`}, 0))`;
+  const datasetId = readUuid('dataset', body.datasetId);
   const version = await findVersion(tx, organizationId, datasetId, body.datasetVersion ?? null);
-  const graders = await findGraders(tx, organizationId, body.evaluatorIds ?? []);
-  const { repetitions = 1, seed = 0, concurrency = DEFAULT_CONCURRENCY, cache = false } = body;
-  const split = body.split ?? null;
-  await checkSize(tx, { datasetId, version, split, repetitions });
+  const items = { datasetId, version, split: body.split ?? null };
+  const planned = {
+    author,
+    name: storableText(body.name.trim()),
+    items,
+    target,
+    graders: await findGraders(tx, organizationId, body.evaluatorIds ?? []),
+    repetitions,
+    seed,
+    concurrency,
+    usesCache: cache,
+    maxCostNano: maxCostOf(body),
+    git: body.git === undefined ? null : storableJson(body.git).text,
+    at,
+  };
+  if (body.reuse === true) {
+    const same = await findSame(tx, planned);
+    if (same !== undefined) return same;
+  }
+  await refuseTooMany(tx, organizationId);
+  await checkSize(tx, { ...items, repetitions });
+  const baselineId = await readBaseline(tx, planned, body.baseline);
+  return await insert(tx, { ...planned, baselineId });
+}
+
+/** Returns the id of the baseline that a body names, which is made here when it is of recorded answers. */
+async function readBaseline(
+  tx: TransactionSql,
+  planned: Omit<Planned, 'baselineId'>,
+  baseline: string | undefined,
+): Promise<string | null> {
+  if (baseline === undefined) return null;
+  if (baseline === RECORDED) {
+    const recorded: Planned = {
+      ...planned,
+      name: `${planned.name}: as logged`.slice(0, 200),
+      target: { kind: 'recorded' },
+      repetitions: 1,
+      maxCostNano: null,
+      baselineId: null,
+    };
+    return (await findSame(tx, recorded)) ?? (await insert(tx, recorded));
+  }
+  const baselineId = readUuid('experiment', baseline);
+  const [found] = await tx<{ dataset_id: string }[]>`
+    select dataset_id from assay.experiments
+     where organization_id = ${planned.author.organizationId} and experiment_id = ${baselineId}`;
+  if (found === undefined) throw unknown('experiment', baseline);
+  if (found.dataset_id === planned.items.datasetId) return baselineId;
+  throw invalidField('baseline', 'must be an experiment over the same dataset');
+}
+
+const gradersJson = (graders: readonly Grader[]) =>
+  JSON.stringify(graders.map(({ id, version }) => ({ id, version })));
+
+/** Finds the newest experiment that asks the same: of the same items, target and evaluators, and without errors. */
+async function findSame(
+  tx: TransactionSql,
+  { author, items, target, graders, repetitions, usesCache }: Omit<Planned, 'baselineId'>,
+): Promise<string | undefined> {
+  if (target.kind === 'external') throw invalidField('reuse', 'cannot stand with the target external');
+  const [same] = await tx<{ id: string }[]>`
+    select x.experiment_id as id from assay.experiments x
+     where x.organization_id = ${author.organizationId} and x.dataset_id = ${items.datasetId}
+       and x.dataset_version = ${items.version} and x.split is not distinct from ${items.split}
+       and x.target = ${storableJson(target).text}::text::jsonb and x.evaluators = ${gradersJson(graders)}::text::jsonb
+       and x.repetitions = ${repetitions} and x.cache = ${usesCache ? 'on' : 'off'} and x.state in ('running', 'completed')
+       and not exists (select from assay.experiment_runs r
+                        where r.experiment_id = x.experiment_id and r.state = 'error')
+     order by x.created_at desc limit 1`;
+  return same?.id;
+}
+
+async function insert(tx: TransactionSql, planned: Planned): Promise<string> {
+  const { author, items, target, graders, repetitions, seed, at } = planned;
+  const { organizationId } = author;
   const experimentId = randomUUID();
   await tx`
     insert into assay.experiments
       (experiment_id, organization_id, name, dataset_id, dataset_version, split, target, evaluators, repetitions, seed,
-       concurrency, cache, max_cost_nano, state, git, created_by, created_at, updated_at)
+       concurrency, cache, max_cost_nano, state, git, baseline_experiment_id, created_by, created_at, updated_at)
     values
-      (${experimentId}, ${organizationId}, ${storableText(body.name.trim())}, ${datasetId}, ${version}, ${split},
-       ${storableJson(target).text}::text::jsonb,
-       ${JSON.stringify(graders.map(({ id, version }) => ({ id, version })))}::text::jsonb,
-       ${repetitions}, ${seed}::int8, ${concurrency}, ${cache ? 'on' : 'off'}, ${maxCostOf(body)}::int8, 'running',
-       ${body.git === undefined ? null : storableJson(body.git).text}::text::jsonb, ${keyId}::uuid, ${at}, ${at})`;
+      (${experimentId}, ${organizationId}, ${planned.name}, ${items.datasetId}, ${items.version}, ${items.split},
+       ${storableJson(target).text}::text::jsonb, ${gradersJson(graders)}::text::jsonb, ${repetitions}, ${seed}::int8,
+       ${planned.concurrency}, ${planned.usesCache ? 'on' : 'off'}, ${planned.maxCostNano}::int8, 'running',
+       ${planned.git}::text::jsonb, ${planned.baselineId}::uuid, ${author.keyId}::uuid, ${at}, ${at})`;
   const isRecorded = target.kind === 'recorded';
-  await insertRuns(tx, {
-    experimentId,
-    organizationId,
-    datasetId,
-    version,
-    split,
-    repetitions,
-    seed,
-    isRecorded,
-    at,
-  });
-  if (isRecorded) await finishRecorded(tx, { experimentId, organizationId, graders, at });
-  else await tx`select pg_notify(${EXPERIMENTS_CHANNEL}, '')`;
+  await insertRuns(tx, { ...items, experimentId, organizationId, repetitions, seed, isRecorded, at });
+  if (isRecorded) {
+    await scheduleGrades(tx, { experimentId, organizationId, graders, at });
+    await tx`
+      update assay.experiments set state = 'completed', finished_at = ${at} where experiment_id = ${experimentId}`;
+  } else await tx`select pg_notify(${EXPERIMENTS_CHANNEL}, '')`;
   return experimentId;
-}
-
-/** @throws AssayError invalid_body */
-function readTarget(target: Target): Target {
-  if (target.kind !== 'prompt') return target;
-  if (target.versionId !== undefined && target.environment !== undefined)
-    throw new AssayError(
-      'invalid_body',
-      'target.versionId and target.environment exclude each other: send one of them',
-    );
-  return target;
 }
 
 /** @throws AssayError invalid_body */
@@ -91,7 +161,6 @@ function maxCostOf({ maxCost }: ExperimentBody): number | null {
 }
 
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.experiments ${organizationId}`}, 0))`;
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int4 as count from assay.experiments
      where organization_id = ${organizationId} and state in ('running', 'paused')`;
@@ -120,102 +189,4 @@ async function findVersion(
       ? 'The dataset has no items yet'
       : `datasetVersion must be from 1 to ${dataset.last_version}, but is ${version}`,
   );
-}
-
-async function findGraders(
-  tx: TransactionSql,
-  organizationId: string,
-  evaluatorIds: readonly string[],
-): Promise<Grader[]> {
-  const ids = [...new Set(evaluatorIds.map((id) => readUuid('evaluator', id)))];
-  const rows = await tx<Grader[]>`
-    select e.evaluator_id as id, e.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
-      from assay.evaluators e
-      join assay.evaluator_versions v on v.evaluator_id = e.evaluator_id and v.version = e.version
-     where e.organization_id = ${organizationId} and e.evaluator_id = any(${ids}::uuid[]) and e.deleted_at is null`;
-  const byId = new Map(rows.map((row) => [row.id, row]));
-  return ids.map((id) => {
-    const found = byId.get(id);
-    if (found === undefined) throw unknown('evaluator', id);
-    return found;
-  });
-}
-
-type Items = { datasetId: string; version: number; split: string | null };
-
-/** Selects the items of a version `i`, of one split or all. */
-function itemsOf(tx: TransactionSql, { datasetId, version, split }: Items) {
-  return tx`
-    assay.dataset_items i
-     where i.dataset_id = ${datasetId} and i.from_version <= ${version}::int4
-       and (i.to_version is null or i.to_version > ${version}::int4) and (${split}::text is null or i.split = ${split})`;
-}
-
-async function checkSize(
-  tx: TransactionSql,
-  { repetitions, ...items }: Items & { repetitions: number },
-): Promise<void> {
-  const [row] = await tx<{ count: number }[]>`select count(*)::int4 as count from ${itemsOf(tx, items)}`;
-  const runs = row!.count * repetitions;
-  if (runs === 0) throw new AssayError('invalid_body', 'The dataset has no items in this version and split');
-  if (runs <= MAX_RUNS) return;
-  throw new AssayError(
-    'invalid_body',
-    `An experiment can have at most ${MAX_RUNS} runs, but ${row!.count} items in ${repetitions} repetitions are ${runs}`,
-  );
-}
-
-type Runs = Items & {
-  experimentId: string;
-  organizationId: string;
-  repetitions: number;
-  seed: number;
-  isRecorded: boolean;
-  at: Date;
-};
-
-/** Items come in one order that depends on the seed alone, the repetitions of each together. */
-async function insertRuns(tx: TransactionSql, runs: Runs): Promise<void> {
-  const { experimentId, organizationId, repetitions, seed, isRecorded, at } = runs;
-  await tx`
-    insert into assay.experiment_runs
-      (experiment_id, item_id, repetition, organization_id, position, due_at, state, request_id, error_code, error_message, finished_at)
-    select ${experimentId}, i.item_id, repetition, ${organizationId},
-           row_number() over (order by sha256(convert_to(${`${seed}/`} || i.item_id, 'UTF8')), i.item_id, repetition),
-           ${at}::timestamptz,
-           case when not ${isRecorded} then 'pending' when q.request_id is null then 'skipped' else 'completed' end,
-           q.request_id,
-           case when ${isRecorded} and q.request_id is null then 'not_recorded' end,
-           case when ${isRecorded} and q.request_id is null then 'The log has no answer of this item' end,
-           case when ${isRecorded} then ${at}::timestamptz end
-      from (select * from ${itemsOf(tx, runs)}) i
-      left join assay.requests q
-        on ${isRecorded} and q.organization_id = ${organizationId} and q.request_id = i.source_request_id and q.status = 200
-     cross join generate_series(1, ${isRecorded ? 1 : repetitions}::int4) as repetition`;
-}
-
-/** Grades the recorded answers that the evaluators' versions have not graded yet, and ends the experiment. */
-async function finishRecorded(
-  tx: TransactionSql,
-  {
-    experimentId,
-    organizationId,
-    graders,
-    at,
-  }: { experimentId: string; organizationId: string; graders: Grader[]; at: Date },
-): Promise<void> {
-  for (const { id, version, scoringType, adapter } of graders) {
-    await tx`
-      insert into assay.evaluations
-        (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at)
-      select ${organizationId}, ${id}, ${version}::int4, q.created_at, q.request_id, ${experimentId},
-             ${laneOf(scoringType, adapter)}, ${PRIORITY}, ${at}::timestamptz, ${at}::timestamptz
-        from assay.experiment_runs r
-        join assay.requests q on q.organization_id = r.organization_id and q.request_id = r.request_id
-       where r.experiment_id = ${experimentId} and r.state = 'completed'
-      on conflict do nothing`;
-  }
-  await tx`
-    update assay.experiments set state = 'completed', finished_at = ${at} where experiment_id = ${experimentId}`;
-  await tx`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;
 }

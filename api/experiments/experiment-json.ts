@@ -15,6 +15,7 @@ export type ExperimentRow = {
   dataset_version: number;
   split: string | null;
   target: unknown;
+  baseline_experiment_id: string | null;
   evaluators: { id: string; version: number }[];
   repetitions: number;
   seed: string;
@@ -38,7 +39,10 @@ export type ExperimentRow = {
   ungraded: number;
 };
 
-/** Returns the statement part that counts the runs of an experiment `x`, and the evaluations that are made for it. */
+/**
+ * Returns the statement part that counts the runs of an experiment `x`, and the evaluations that are to be done for it: those of
+ * an answer whose record is not stored yet are still to be made.
+ */
 export function counts(tx: TransactionSql) {
   return tx`
     cross join lateral (
@@ -50,8 +54,12 @@ export function counts(tx: TransactionSql) {
              count(*) filter (where r.state = 'skipped')::int4 as skipped
         from assay.experiment_runs r where r.experiment_id = x.experiment_id) n
     cross join lateral (
-      select count(*)::int4 as ungraded from assay.evaluations e
-       where e.run_id = x.experiment_id and e.state in ('pending', 'running', 'paused')) g`;
+      select (select count(*) from assay.evaluations e
+               where e.run_id = x.experiment_id and e.state in ('pending', 'running', 'paused'))::int4
+           + (select count(*) from assay.experiment_calls c
+                join assay.experiment_runs r on r.organization_id = c.organization_id and r.request_id = c.request_id
+               where c.experiment_id = x.experiment_id and not c.is_recorded
+                 and r.experiment_id = x.experiment_id)::int4 * jsonb_array_length(x.evaluators) as ungraded) g`;
 }
 
 export function experimentJson(row: ExperimentRow): ExperimentJson {
@@ -62,6 +70,7 @@ export function experimentJson(row: ExperimentRow): ExperimentJson {
     dataset_version: row.dataset_version,
     split: row.split,
     target: row.target,
+    baseline_id: row.baseline_experiment_id,
     evaluators: row.evaluators,
     repetitions: row.repetitions,
     seed: Number(row.seed),
@@ -98,6 +107,16 @@ export type RunRow = {
   finished_at: Date | null;
 };
 
-export function runJson({ finished_at, ...row }: RunRow): ExperimentRunJson {
-  return { ...row, finished_at: finished_at?.toISOString() ?? null };
+export function runJson(row: RunRow): ExperimentRunJson {
+  return {
+    item_id: row.item_id,
+    repetition: row.repetition,
+    position: row.position,
+    state: row.state,
+    request_id: row.request_id,
+    attempts: row.attempts,
+    error_code: row.error_code,
+    error_message: row.error_message,
+    finished_at: row.finished_at?.toISOString() ?? null,
+  };
 }

@@ -10,22 +10,29 @@ import type {
   ExperimentRunsJson,
   ExperimentState,
 } from '#core/contracts/experiment.ts';
-import type { ApiKey } from '#platform/keys/mod.ts';
+import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
+import type { LogRequest } from '../log/mod.ts';
 import { type Compare, createCompare } from './compare.ts';
 import type { Context } from './context.ts';
-import { createExperiment } from './create.ts';
+import { type Author, createExperiment } from './create.ts';
+import { estimateExperiment } from './estimate.ts';
 import { counts, type ExperimentRow, experimentJson, type RunRow, runJson } from './experiment-json.ts';
+import { chooseFromLog, datasetFromLog } from './from-log.ts';
+import { createPostOutput, type PostOutput } from './output.ts';
 
 /** The work behind the routes of `/v1/experiment`, for one organization at a time. An unknown experiment is a not_found. */
 export type ExperimentService = {
-  create(key: Pick<ApiKey, 'keyId' | 'organizationId'>, body: ExperimentBody): Promise<ExperimentJson>;
+  /** Makes an experiment and starts it, or tells with `dryRun` what it would take. */
+  create(key: Author, body: ExperimentBody): Promise<ExperimentJson | ExperimentEstimateJson>;
   get(organizationId: string, experimentId: string): Promise<ExperimentJson>;
   /** Newest first. */
   query(organizationId: string, body: ExperimentQueryBody): Promise<ExperimentListJson>;
   /** In the order of the seed. */
   runs(organizationId: string, experimentId: string, body: ExperimentRunsBody): Promise<ExperimentRunsJson>;
+  /** Takes the answer of one run, where the target is external. */
+  postOutput: PostOutput;
   /** Compares candidates with a baseline. */
   compare: Compare;
   pause(organizationId: string, experimentId: string): Promise<ExperimentJson>;
@@ -54,7 +61,22 @@ const PAUSE: Move = { from: ['running'], to: 'paused', what: 'paused' };
 const RESUME: Move = { from: ['paused'], to: 'running', what: 'resumed' };
 const CANCEL: Move = { from: ['running', 'paused', 'budget'], to: 'cancelled', what: 'cancelled' };
 
-export function createExperimentService({ sql, clock }: Context): ExperimentService {
+/** Ends the transaction of a dry run, which keeps nothing. */
+class NotKept extends Error {
+  readonly estimate: ExperimentEstimateJson;
+
+  constructor(estimate: ExperimentEstimateJson) {
+    super('A dry run keeps nothing');
+    this.estimate = estimate;
+  }
+}
+
+export function createExperimentService(
+  context: Context,
+  { logRequest }: { logRequest: LogRequest },
+): ExperimentService {
+  const { sql, clock, prices } = context;
+
   /** Moves an experiment to another state; one that is in it already stays. */
   async function move(organizationId: string, id: string, { from, to, what }: Move): Promise<ExperimentJson> {
     const experimentId = readUuid('experiment', id);
@@ -82,12 +104,29 @@ export function createExperimentService({ sql, clock }: Context): ExperimentServ
     });
   }
 
+  async function create(key: Author, body: ExperimentBody): Promise<ExperimentJson | ExperimentEstimateJson> {
+    const { organizationId } = key;
+    const chosen = await chooseFromLog({ sql }, organizationId, body);
+    const at = new Date(clock.now());
+    try {
+      return await inOrganization(sql, organizationId, async (tx) => {
+        const { datasetId, skipped } =
+          chosen === null
+            ? { datasetId: body.datasetId!, skipped: [] }
+            : await datasetFromLog(tx, key, { name: body.name, from: body.from!, chosen, at });
+        const experimentId = await createExperiment(tx, key, { ...body, datasetId }, at);
+        if (body.dryRun !== true) return await find(tx, organizationId, experimentId);
+        const made = { experimentId, organizationId, skipped, prices, nowMs: at.getTime() };
+        throw new NotKept(await estimateExperiment(tx, made));
+      });
+    } catch (error) {
+      if (error instanceof NotKept) return error.estimate;
+      throw error;
+    }
+  }
+
   return {
-    create: (key, body) =>
-      inOrganization(sql, key.organizationId, async (tx) => {
-        const id = await createExperiment(tx, key, body, new Date(clock.now()));
-        return await find(tx, key.organizationId, id);
-      }),
+    create,
 
     get: async (organizationId, id) => {
       const experimentId = readUuid('experiment', id);
@@ -127,7 +166,8 @@ export function createExperimentService({ sql, clock }: Context): ExperimentServ
       });
     },
 
-    compare: createCompare({ sql, clock }),
+    postOutput: createPostOutput(context, { logRequest }),
+    compare: createCompare({ sql }),
     pause: (organizationId, id) => move(organizationId, id, PAUSE),
     resume: (organizationId, id) => move(organizationId, id, RESUME),
     cancel: (organizationId, id) => move(organizationId, id, CANCEL),

@@ -1,5 +1,6 @@
 /** Logs requests made elsewhere, through the same pipeline as the gateway's, beginning with the outbox. */
 import { AssayError } from '#core/contracts/errors.ts';
+import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { LOG_WINDOW_S } from '#core/rate-limit/mod.ts';
 import { type ApiKey, reserveRequestId } from '#platform/keys/mod.ts';
@@ -22,10 +23,13 @@ export { BODY_PATHS } from './read-call.ts';
  *   when the request is not logged and can be sent again
  * @throws LoggingRateError when the organization's logging rate is used up: it can be sent again later
  */
-export type LogRequest = (key: Sender, call: SentCall) => Promise<string>;
+export type LogRequest = (key: Sender, call: SentCall, options?: LogOptions) => Promise<string>;
+
+/** Of what kind a record is; `api` unless another is given, which callers cannot choose. */
+export type LogOptions = { source: LogEntryHead['source'] };
 
 /** The API key that a request is logged with. */
-type Sender = Pick<ApiKey, 'keyId' | 'organizationId' | 'logsPer5s'>;
+export type Sender = Pick<ApiKey, 'keyId' | 'organizationId' | 'logsPer5s'>;
 
 export type LogDependencies = {
   outbox: Pick<Outbox, 'append'>;
@@ -100,7 +104,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
     }
   }
 
-  return async (sender, sent) => {
+  return async (sender, sent, options) => {
     const { keyId, organizationId } = sender;
     const nowMs = clock.now();
     const { requestId, head, requestBody, responseBody } = await readCall(
@@ -109,7 +113,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
     );
     const id = requestId ?? newRequestId(nowMs);
     const entry = {
-      head: Buffer.from(JSON.stringify({ ...head, id, organizationId, apiKeyId: keyId })),
+      head: Buffer.from(JSON.stringify({ ...head, ...options, id, organizationId, apiKeyId: keyId })),
       requestBody,
       responseBody,
     };

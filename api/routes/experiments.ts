@@ -1,3 +1,4 @@
+import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
 import { CompareBody, ComparisonJson } from '#core/contracts/comparison.ts';
 import {
@@ -5,9 +6,12 @@ import {
   ExperimentJson,
   ExperimentListJson,
   ExperimentQueryBody,
+  ExperimentRunJson,
   ExperimentRunsBody,
   ExperimentRunsJson,
 } from '#core/contracts/experiment.ts';
+import { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
+import { OutputBody } from '#core/contracts/experiment-output.ts';
 import type { ExperimentService } from '../experiments/mod.ts';
 import { authorized, type Keys } from './access.ts';
 import { jsonBody, reply, uuids } from './declare.ts';
@@ -62,9 +66,19 @@ export function experimentRoutes({ keys, experiments }: ExperimentRoutesOptions)
   const writing = authorized(keys, 'write', TAG)
     .post('/v1/experiment', ({ key, body }) => experiments.create(key, body), {
       body: jsonBody(ExperimentBody, example),
-      response,
-      detail: { summary: 'Makes an experiment and starts it' },
+      response: reply(Type.Union([ExperimentJson, ExperimentEstimateJson])),
+      detail: { summary: 'Makes an experiment and starts it, or tells with dryRun what it would take' },
     })
+    .post(
+      '/v1/experiment/:id/output',
+      ({ key, params: { id }, body }) => experiments.postOutput(key, id, body),
+      {
+        params,
+        body: jsonBody(OutputBody, { externalId: 'refund-17', response: 'Yes, within 30 days.' }),
+        response: reply(ExperimentRunJson),
+        detail: { summary: 'Takes the answer of one run of an experiment whose target is external' },
+      },
+    )
     .post(
       '/v1/experiment/:id/pause',
       ({ key, params: { id } }) => experiments.pause(key.organizationId, id),

@@ -7,32 +7,35 @@ import { closed, OneOf } from './shapes.ts';
 /** Items that one call of `items/from-requests` makes, and the bytes of their contents. */
 export const MAX_SAMPLE = 10_000;
 export const MAX_SAMPLE_BYTES = 64 * 1024 * 1024;
-const EXPECTED_SOURCES = ['answer', 'none'] as const;
-const CLUSTER_SOURCES = ['session', 'user', 'none'] as const;
+export const EXPECTED_SOURCES = ['answer', 'none'] as const;
+export const CLUSTER_SOURCES = ['session', 'user', 'none'] as const;
+
+export const RequestIds = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+  minItems: 1,
+  maxItems: MAX_ITEMS_OF_CALL,
+});
+
+export const Sample = Type.Object(
+  {
+    n: Type.Integer({ minimum: 1, maximum: MAX_SAMPLE }),
+    seed: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+    stratifyBy: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          '"model" or the name of a property: each value has the share of the sample that it has of all',
+      }),
+    ),
+  },
+  { ...closed, description: 'The same seed picks the same requests' },
+);
 
 export const FromRequestsBody = Type.Object(
   {
     ...filterOrQ,
-    requestIds: Type.Optional(
-      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), { minItems: 1, maxItems: MAX_ITEMS_OF_CALL }),
-    ),
-    sample: Type.Optional(
-      Type.Object(
-        {
-          n: Type.Integer({ minimum: 1, maximum: MAX_SAMPLE }),
-          seed: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
-          stratifyBy: Type.Optional(
-            Type.String({
-              minLength: 1,
-              maxLength: 200,
-              description:
-                '"model" or the name of a property: each value has the share of the sample that it has of all',
-            }),
-          ),
-        },
-        { ...closed, description: 'The same seed picks the same requests' },
-      ),
-    ),
+    requestIds: Type.Optional(RequestIds),
+    sample: Type.Optional(Sample),
     expected: Type.Optional(OneOf(EXPECTED_SOURCES)),
     split: Type.Optional(Split),
     cluster: Type.Optional(OneOf(CLUSTER_SOURCES)),
@@ -92,6 +95,8 @@ const SKIP_REASONS = [
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];
 
+export const SkippedRequests = Type.Object({ reason: OneOf(SKIP_REASONS), count: Type.Integer() }, closed);
+
 export const FromRequestsJson = Type.Object(
   {
     version: Type.Integer(),
@@ -99,7 +104,7 @@ export const FromRequestsJson = Type.Object(
     unchanged: Type.Integer({
       description: 'Requests that an item of the newest version was made from already',
     }),
-    skipped: Type.Array(Type.Object({ reason: OneOf(SKIP_REASONS), count: Type.Integer() }, closed)),
+    skipped: Type.Array(SkippedRequests),
   },
   closed,
 );

@@ -1,5 +1,7 @@
 /** Experiments: what the management API takes and shows, and what the evaluators read of one. */
 import { type Static, Type } from '@sinclair/typebox';
+import { CLUSTER_SOURCES, EXPECTED_SOURCES, MAX_SAMPLE, RequestIds, Sample } from './dataset-sources.ts';
+import { filterOrQ } from './filter-or-q.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
 /** Runs of one experiment: items times repetitions. */
@@ -70,6 +72,28 @@ const ExternalTarget = Type.Object(
 export const Target = Type.Union([ModelTarget, PromptTarget, ReplayTarget, RecordedTarget, ExternalTarget]);
 export type Target = Static<typeof Target>;
 
+const FromLog = Type.Object(
+  {
+    ...filterOrQ,
+    requestIds: Type.Optional(RequestIds),
+    sample: Type.Optional(Sample),
+    expected: Type.Optional(OneOf(EXPECTED_SOURCES)),
+    cluster: Type.Optional(OneOf(CLUSTER_SOURCES)),
+    datasetName: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description: 'Default: the name of the experiment, with the time',
+      }),
+    ),
+  },
+  {
+    ...closed,
+    description: `Logged requests, in place of datasetId: a dataset is made of them. At most ${MAX_SAMPLE}`,
+  },
+);
+export type FromLog = Static<typeof FromLog>;
+
 export const ExperimentBody = Type.Object(
   {
     name: Type.String({
@@ -78,12 +102,21 @@ export const ExperimentBody = Type.Object(
       pattern: '\\S',
       rule: 'must hold a character that is not a space',
     }),
-    datasetId: Id,
+    datasetId: Type.Optional(Id),
     datasetVersion: Type.Optional(
       Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1, description: 'Default: the newest' }),
     ),
+    from: Type.Optional(FromLog),
     split: Type.Optional(Type.String({ minLength: 1, maxLength: 200, description: 'Default: all items' })),
     target: Target,
+    baseline: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          'What it is compared with where nothing else is named: an experiment over the same dataset, or "recorded", which makes one of the answers in the log',
+      }),
+    ),
     evaluatorIds: Type.Optional(
       Type.Array(Id, {
         maxItems: MAX_EVALUATORS,
@@ -116,6 +149,16 @@ export const ExperimentBody = Type.Object(
         maximum: 1e6,
         description: 'US dollars, of answers and judges together',
       }),
+    ),
+    reuse: Type.Optional(
+      Type.Boolean({
+        default: false,
+        description:
+          'Returns the newest experiment that asks the same, and runs or is completed without errors, if there is one',
+      }),
+    ),
+    dryRun: Type.Optional(
+      Type.Boolean({ default: false, description: 'True: nothing is made; the answer is an estimate' }),
     ),
     git: Type.Optional(
       Type.Object(
@@ -161,7 +204,8 @@ export const ExperimentJson = Type.Object(
     dataset_id: Type.String(),
     dataset_version: Type.Integer(),
     split: Nullable(Type.String()),
-    target: Type.Unknown({ description: 'As it was given' }),
+    target: Type.Unknown({ description: 'As it was given; an environment with the version that it named' }),
+    baseline_id: Nullable(Type.String(), 'The experiment that it is compared with where none is named'),
     evaluators: Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() }, closed)),
     repetitions: Type.Integer(),
     seed: Type.Integer(),

@@ -46,8 +46,10 @@ export function requestOf(target: CalledTarget, { request, metadata }: ItemConte
         body: {
           ...own,
           prompt_id: promptId,
-          ...(versionId !== undefined && { version_id: versionId }),
-          ...(environment !== undefined && { environment }),
+          // The version that the environment named when the experiment was made.
+          ...(versionId !== undefined
+            ? { version_id: versionId }
+            : environment !== undefined && { environment }),
           ...(model !== undefined && { model }),
           inputs: inputs ?? {},
         },

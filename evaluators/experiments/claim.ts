@@ -7,6 +7,7 @@
  */
 import type { CalledTarget, ItemContent } from '#core/experiments/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
+import { completeExperiment } from '#platform/experiments/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { fairShares, LEASE_MS } from '../queue/mod.ts';
@@ -209,18 +210,4 @@ async function endForBudget(tx: TransactionSql, experimentId: string): Promise<v
   await tx`
     update assay.experiments set state = 'budget', updated_at = now()
      where experiment_id = ${experimentId} and state = 'running'`;
-}
-
-/** Ends an experiment when its last run has its outcome. */
-export async function completeExperiment(tx: TransactionSql, experimentId: string): Promise<void> {
-  const [waiting] = await tx`
-    select 1 from assay.experiment_runs where experiment_id = ${experimentId} and state = 'pending' limit 1`;
-  if (waiting !== undefined) return;
-  // The last runs may be settled at once. Whoever gets the row last sees them all.
-  await tx`select from assay.experiments where experiment_id = ${experimentId} for no key update`;
-  await tx`
-    update assay.experiments x set state = 'completed', finished_at = now(), updated_at = now()
-     where x.experiment_id = ${experimentId} and x.state in ('running', 'budget', 'paused')
-       and not exists (select from assay.experiment_runs r
-                        where r.experiment_id = x.experiment_id and r.state in ('pending', 'running'))`;
 }

@@ -1,13 +1,12 @@
 /** The lane of experiments: makes the calls of their runs through the gateway. */
 import { EXPERIMENTS_CHANNEL } from '#core/contracts/channels.ts';
-import type { Catalog } from '#core/models/mod.ts';
+import { estimateCost, type Prices } from '#core/experiments/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { type Listener, onAnnounced, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import { Lane } from '../worker/mod.ts';
 import { claimRuns } from './claim.ts';
-import { estimateCost } from './estimate.ts';
 import type { ExperimentJob } from './job.ts';
 import { type RunOptions, runJob } from './run.ts';
 import { type RunResult, releaseRuns, renewRuns, settleRun } from './settle.ts';
@@ -18,7 +17,7 @@ export type ExperimentsOptions = RunOptions & {
   log: Logger;
   clock: Clock;
   /** Prices calls before they are made. */
-  catalog: Pick<Catalog, 'costOf' | 'providerOf'>;
+  catalog: Prices;
   /** Maximum number of runs held at a time. */
   capacity: number;
 };

@@ -1,8 +1,8 @@
 /** Settles runs of experiments: renews and gives back leases, and writes what came of a call. */
 import { EXPERIMENTS_CHANNEL } from '#core/contracts/channels.ts';
+import { completeExperiment } from '#platform/experiments/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { LEASE_MS } from '../queue/mod.ts';
-import { completeExperiment } from './claim.ts';
 import type { ExperimentJob } from './job.ts';
 
 /** What a call leaves a run as. */

@@ -1,8 +1,9 @@
 /** Experiments over the API: what is refused, and what another organization sees. Their calls are tested over the whole system. */
 import t from 'tap';
-import { startTestApi } from '../../../support/api.ts';
+import { PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
+import { insertRequests } from '../../../support/seed-requests.ts';
 
-const api = await startTestApi(t);
+const api = await startEvaluatorApi(t);
 
 /** Calls as one of the two organizations. */
 const as = (key: string) => ({
@@ -30,6 +31,22 @@ async function dataset(items = 3): Promise<string> {
       })),
     });
   return id;
+}
+
+/** Logs requests that took 1,250 ms, 1,000 tokens and 100 of answer; returns their ids. */
+async function log(...questions: string[]): Promise<string[]> {
+  const rows = await insertRequests(
+    api.database.sql,
+    api.own.organizationId,
+    questions.map((content) => ({
+      latency_ms: 1_250,
+      prompt_tokens: 1_000,
+      completion_tokens: 100,
+      request_text: JSON.stringify({ model: 'gpt-4o', messages: [{ role: 'user', content }] }),
+      response_text: JSON.stringify({ choices: [{ message: { role: 'assistant', content: 'Yes.' } }] }),
+    })),
+  );
+  return rows.map(({ request_id }) => request_id);
 }
 
 const replay = { name: 'Replay', target: { kind: 'replay' } };
@@ -118,6 +135,138 @@ t.test('what cannot be an experiment is refused with the reason', async (t) => {
   await refused({ ...replay, datasetId, target: { kind: 'other' } }, 400, /target/);
   const both = { kind: 'prompt', promptId: unknown, versionId: unknown, environment: 'production' };
   await refused({ ...replay, datasetId, target: both }, 400, /exclude each other/);
+});
+
+t.test('one call makes a dataset of logged requests, an experiment over it and its baseline', async (t) => {
+  const requestIds = await log('Where is my parcel?', 'May I return it?');
+  const { id, dataset_id, baseline_id, ...made } = await mine.call('POST', '/v1/experiment', {
+    ...replay,
+    from: { requestIds, expected: 'answer' },
+    baseline: 'recorded',
+  });
+  t.match(made, { state: 'running', runs: 2, pending: 2 });
+  t.match(await mine.call('GET', `/v1/experiment/${baseline_id}`), {
+    name: 'Replay: as logged',
+    state: 'completed',
+    completed: 2,
+    dataset_id,
+    baseline_id: null,
+  });
+  t.match(await mine.call('GET', `/v1/dataset/${dataset_id}`), { name: /^Replay, 20/, items: 2 });
+  const again = { ...replay, datasetId: dataset_id, baseline: 'recorded' };
+  t.equal((await mine.call('POST', '/v1/experiment', again)).baseline_id, baseline_id, 'is made once');
+  await mine.call('POST', `/v1/experiment/${id}/cancel`);
+});
+
+t.test('a dry run prices an experiment by what the requests took, and keeps nothing', async (t) => {
+  const requestIds = await log('Is it open on Sunday?', 'Is it open on Monday?');
+  const evaluator = await api.make<{ id: string; name: string }>('/v1/evaluator', {
+    name: 'short',
+    ...PYTHON,
+  });
+  const before = await mine.call('POST', '/v1/dataset/query', {});
+  const estimate = await mine.call('POST', '/v1/experiment', {
+    name: 'Smaller',
+    from: { requestIds: [...requestIds, 'unknown'] },
+    target: { kind: 'model', model: 'gpt-4o-mini' },
+    evaluatorIds: [evaluator.id],
+    repetitions: 3,
+    concurrency: 1,
+    baseline: 'recorded',
+    dryRun: true,
+  });
+  // Each: 1,000 tokens in and 100 out, at 0.15 and 0.60 US dollars a million.
+  const each = (1_000 * 0.15 + 100 * 0.6) / 1e6;
+  t.match(estimate, {
+    items: 2,
+    runs: 6,
+    skipped: [{ reason: 'not_found', count: 1 }],
+    judge_cost_usd: 0,
+    duration_ms: 6 * 1_250,
+    groups: 2,
+    detectable: [{ evaluator_id: evaluator.id, name: 'short', scores: 0 }],
+  });
+  t.equal(estimate.answers_cost_usd.toFixed(9), (6 * each).toFixed(9));
+  t.ok(estimate.at_most_usd > estimate.answers_cost_usd);
+  t.same(await mine.call('POST', '/v1/dataset/query', {}), before, 'no dataset is made');
+  const made = await mine.call('POST', '/v1/experiment/query', {});
+  t.notOk(made.experiments.some(({ name }: { name: string }) => name === 'Smaller'));
+});
+
+t.test(
+  'an experiment that asks the same is reused when that is wished, and one that asks otherwise is not',
+  async (t) => {
+    const body = { ...replay, datasetId: await dataset(), reuse: true };
+    const { id } = await mine.call('POST', '/v1/experiment', body);
+    t.equal((await mine.call('POST', '/v1/experiment', { ...body, name: 'Another' })).id, id);
+    const others = [
+      { repetitions: 2 },
+      { split: 'train' },
+      { cache: true },
+      { target: { kind: 'recorded' } },
+      { reuse: false },
+    ];
+    for (const other of others)
+      t.not((await mine.call('POST', '/v1/experiment', { ...body, ...other })).id, id);
+    await mine.call('POST', `/v1/experiment/${id}/cancel`);
+    t.not((await mine.call('POST', '/v1/experiment', body)).id, id, 'nor one that was cancelled');
+  },
+);
+
+t.test(
+  'the target of a prompt is the version that its environment names when the experiment is made',
+  async (t) => {
+    const prompt = (content: string) => ({ model: 'gpt-4o', messages: [{ role: 'user', content }] });
+    const { id: promptId, versionId } = await mine.call('POST', '/v1/prompt-2025', {
+      name: crypto.randomUUID(),
+      tags: [],
+      promptBody: prompt('First'),
+    });
+    const body = { name: 'Prompt', datasetId: await dataset(), target: { kind: 'prompt', promptId } };
+    const before = await mine.call('POST', '/v1/experiment', body);
+    t.match(before.target, {
+      kind: 'prompt',
+      promptId,
+      environment: 'production',
+      versionId,
+      model: 'gpt-4o',
+    });
+    const refused = await mine.send('POST', '/v1/experiment', {
+      ...body,
+      target: { ...body.target, environment: 'staging' },
+    });
+    t.match(refused, {
+      status: 404,
+      body: { error: 'The prompt has no version in the environment staging' },
+    });
+    const unknown = crypto.randomUUID();
+    t.equal(
+      (await mine.send('POST', '/v1/experiment', { ...body, target: { kind: 'prompt', promptId: unknown } }))
+        .status,
+      404,
+    );
+  },
+);
+
+t.test('what an experiment is over is named in one way', async (t) => {
+  const datasetId = await dataset();
+  const refused = async (body: object, error: string) =>
+    t.match(await mine.send('POST', '/v1/experiment', { ...replay, ...body }), {
+      status: 400,
+      body: { error },
+    });
+  await refused({}, 'datasetId is required, or from in its place');
+  await refused(
+    { datasetId, from: { filter: 'all' } },
+    'datasetId and from exclude each other: send one of them',
+  );
+  await refused({ from: { filter: 'all' }, split: 'test' }, 'split needs datasetId, not from');
+  await refused(
+    { datasetId, target: { kind: 'external' }, reuse: true },
+    'reuse cannot stand with the target external',
+  );
+  const { id } = await mine.call('POST', '/v1/experiment', { ...replay, datasetId: await dataset() });
+  await refused({ datasetId, baseline: id }, 'baseline must be an experiment over the same dataset');
 });
 
 t.test('another organization finds nothing of it and changes nothing', async (t) => {

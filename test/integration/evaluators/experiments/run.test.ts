@@ -1,8 +1,5 @@
-/** What a reply of the gateway leaves a run as, and what calls may cost. */
+/** What a reply of the gateway leaves a run as. */
 import t from 'tap';
-import type { JsonObject } from '#core/json/mod.ts';
-import { createCatalog } from '#core/models/mod.ts';
-import { estimateCost } from '../../../../evaluators/experiments/estimate.ts';
 import type { ExperimentJob } from '../../../../evaluators/experiments/job.ts';
 import { runJob } from '../../../../evaluators/experiments/run.ts';
 import type { GatewayCall, GatewayReply } from '../../../../evaluators/gateway-client.ts';
@@ -82,26 +79,4 @@ t.test('an item that cannot be asked is skipped without a call', async (t) => {
   t.match(erased, { result: { state: 'skipped', errorCode: 'item_erased', isUncounted: true }, calls: [] });
   const empty = await run(answer(200), { item: { request: {}, metadata: {} } });
   t.match(empty, { result: { state: 'skipped', errorCode: 'no_messages', isUncounted: true }, calls: [] });
-});
-
-t.test('the estimate of a call is above its cost, and grows with its limit and its choices', async (t) => {
-  const catalog = createCatalog(null);
-  const estimate = (request: JsonObject, model = 'gpt-4o-mini') =>
-    estimateCost(catalog, { kind: 'model', model }, { request, metadata: {} }, Date.now());
-  const messages = [{ role: 'user', content: 'x'.repeat(4_000) }];
-  // Input at 0.15 and output at 0.60 US dollars a million tokens: 1,000 tokens of text in, 100 out.
-  const real = 1_000 * 150 + 100 * 600;
-  const small = estimate({ messages, max_tokens: 100 })!;
-  t.ok(small > real && small < 5 * real, String(small));
-  t.ok(estimate({ messages, max_tokens: 1_000 })! > small);
-  t.ok(estimate({ messages, max_tokens: 100, n: 4 })! > small);
-  t.ok(
-    estimate({ messages })! > estimate({ messages, max_tokens: 1_000 })!,
-    'without a limit an answer may be long',
-  );
-  t.equal(estimate({ messages }, 'a-model-that-nobody-has'), null);
-  t.ok(
-    estimate({ messages }, 'gpt-4o-mini,gpt-4o')! >= estimate({ messages }, 'gpt-4o')!,
-    'of a list the most expensive model counts',
-  );
 });

@@ -1,0 +1,178 @@
+/** Estimates what an experiment takes and what it could find, from its rows, which a dry run does not keep. */
+
+import type { Target } from '#core/contracts/experiment.ts';
+import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
+import { nanoToUsd } from '#core/contracts/money.ts';
+import {
+  type CalledTarget,
+  costOfBody,
+  estimateCost,
+  type Prices,
+  requestOf,
+} from '#core/experiments/mod.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+import { detectableDifference } from '#core/statistics/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { averageCost } from '../evaluators/mod.ts';
+import type { Skipped } from './from-log.ts';
+import { type Grader, gradersOf } from './graders.ts';
+
+/** Items whose texts are read for an estimate, the first by the seed: a sample. */
+const SAMPLED = 200;
+/** Bytes of a token in English, and tokens of an answer of some length. */
+const BYTES_PER_TOKEN = 4;
+const ANSWER_TOKENS = 500;
+/** Scores that tell how far those of an evaluator spread, and how few do not. */
+const MAX_SCORES = 1_000;
+const MIN_SCORES = 20;
+/** The widest spread between 0 and 1: half of all scores are 0 and half are 1. */
+const WIDEST = 0.5;
+
+type Made = {
+  experimentId: string;
+  organizationId: string;
+  skipped: Skipped;
+  prices: Prices;
+  nowMs: number;
+};
+
+type Experiment = {
+  target: Target;
+  concurrency: number;
+  items: number;
+  runs: number;
+  groups: number;
+};
+
+/** Estimates an experiment that `tx` has made and will not keep. */
+export async function estimateExperiment(tx: TransactionSql, made: Made): Promise<ExperimentEstimateJson> {
+  const { experimentId, organizationId, skipped } = made;
+  const [experiment] = await tx<Experiment[]>`
+    select x.target, x.concurrency, n.*
+      from assay.experiments x
+     cross join lateral (
+       select count(distinct r.item_id)::int4 as items,
+              (count(*) filter (where r.state = 'pending'))::int4 as runs,
+              count(distinct coalesce('c' || i.cluster, 'i' || i.item_id))::int4 as groups
+         from assay.experiment_runs r
+         join assay.dataset_items i on i.dataset_id = x.dataset_id and i.item_id = r.item_id
+          and i.from_version <= x.dataset_version and (i.to_version is null or i.to_version > x.dataset_version)
+        where r.experiment_id = x.experiment_id) n
+     where x.experiment_id = ${experimentId}`;
+  const { items, runs, groups, target } = experiment!;
+  const graders = await gradersOf(tx, experimentId);
+  const isCalled = target.kind !== 'recorded' && target.kind !== 'external';
+  const sampled = isCalled ? await sampleItems(tx, experimentId) : [];
+  const detectable = [];
+  for (const { id } of graders) detectable.push(await detectableBy(tx, organizationId, id, groups));
+  return {
+    items,
+    skipped,
+    runs: isCalled ? runs : 0,
+    ...(isCalled ? costs(made, target, sampled, runs) : { answers_cost_usd: 0, at_most_usd: 0 }),
+    judge_cost_usd: await judgeCost(tx, organizationId, { experimentId, graders, runs }),
+    duration_ms: isCalled ? durationOf(sampled, runs / experiment!.concurrency) : 0,
+    groups,
+    detectable,
+  };
+}
+
+type Sampled = {
+  request: string | null;
+  metadata: JsonObject;
+  promptTokens: number | null;
+  completionTokens: number | null;
+  latencyMs: number | null;
+};
+
+async function sampleItems(tx: TransactionSql, experimentId: string): Promise<Sampled[]> {
+  return await tx<Sampled[]>`
+    select i.request, i.metadata, q.prompt_tokens as "promptTokens", q.completion_tokens as "completionTokens",
+           q.latency_ms as "latencyMs"
+      from assay.experiments x
+      join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.repetition = 1
+      join assay.dataset_items i on i.dataset_id = x.dataset_id and i.item_id = r.item_id
+       and i.from_version <= x.dataset_version and (i.to_version is null or i.to_version > x.dataset_version)
+      left join assay.requests q on q.organization_id = x.organization_id and q.request_id = i.source_request_id
+     where x.experiment_id = ${experimentId} order by r.position limit ${SAMPLED}`;
+}
+
+/** Prices the calls by the items of a sample. */
+function costs(
+  { prices, nowMs }: Made,
+  target: CalledTarget,
+  sampled: readonly Sampled[],
+  runs: number,
+): { answers_cost_usd: number | null; at_most_usd: number | null } {
+  const likely: (number | null)[] = [];
+  const most: (number | null)[] = [];
+  for (const { request, metadata, promptTokens, completionTokens } of sampled) {
+    if (request === null) continue;
+    const item = { request: JSON.parse(request) as JsonObject, metadata };
+    const call = requestOf(target, item);
+    if ('skipped' in call) continue;
+    const tokens = {
+      prompt: promptTokens ?? Math.ceil(Buffer.byteLength(JSON.stringify(call.body)) / BYTES_PER_TOKEN),
+      completion: completionTokens ?? ANSWER_TOKENS,
+    };
+    likely.push(costOfBody(prices, call.body, tokens, nowMs));
+    most.push(estimateCost(prices, target, item, nowMs));
+  }
+  const scaled = (values: (number | null)[]) => {
+    if (values.length === 0) return 0;
+    if (values.includes(null)) return null;
+    const sum = (values as number[]).reduce((total, value) => total + value, 0);
+    return nanoToUsd(String(Math.round((sum / values.length) * runs)));
+  };
+  return { answers_cost_usd: scaled(likely), at_most_usd: scaled(most) };
+}
+
+/** Returns the time of so many rounds of calls; null: no latency is known. */
+function durationOf(sampled: readonly Sampled[], rounds: number): number | null {
+  const known = sampled.flatMap(({ latencyMs }) => latencyMs ?? []);
+  if (known.length === 0) return null;
+  const mean = known.reduce((total, value) => total + value, 0) / known.length;
+  return Math.round(mean * Math.max(1, rounds));
+}
+
+/** Returns what judges cost: of the calls to come, and of recorded answers that are not graded yet. */
+async function judgeCost(
+  tx: TransactionSql,
+  organizationId: string,
+  { experimentId, graders, runs }: { experimentId: string; graders: readonly Grader[]; runs: number },
+): Promise<number | null> {
+  const scheduled = await tx<{ id: string; count: number }[]>`
+    select evaluator_id as id, count(*)::int4 as count from assay.evaluations
+     where run_id in (select unnest(array[x.experiment_id, x.baseline_experiment_id])
+                        from assay.experiments x where x.experiment_id = ${experimentId})
+       and state = 'pending' group by evaluator_id`;
+  let nano = 0;
+  for (const { id, scoringType } of graders) {
+    const cost = await averageCost(tx, organizationId, { evaluator_id: id, scoring_type: scoringType });
+    if (cost === null) return null;
+    nano += cost * (runs + (scheduled.find((one) => one.id === id)?.count ?? 0));
+  }
+  return nanoToUsd(String(Math.round(nano)));
+}
+
+/** Returns the difference that an evaluator's scores can show, by how far its latest spread. */
+async function detectableBy(tx: TransactionSql, organizationId: string, evaluatorId: string, groups: number) {
+  const [found] = await tx<{ name: string; scores: number; spread: number | null }[]>`
+    select e.name, s.scores, s.spread from assay.evaluators e
+     cross join lateral (
+       select count(*)::int4 as scores, stddev_samp(score)::float8 as spread from (
+         select score from assay.evaluations
+          where organization_id = ${organizationId} and evaluator_id = e.evaluator_id and state = 'completed'
+            and probe = '' and score is not null
+          order by created_at desc limit ${MAX_SCORES}) latest) s
+     where e.evaluator_id = ${evaluatorId}`;
+  const { name, scores, spread } = found!;
+  const isKnown = scores >= MIN_SCORES && spread !== null;
+  return {
+    evaluator_id: evaluatorId,
+    name,
+    // Of two scores without anything in common, the variance of the difference is the sum of theirs.
+    difference: detectableDifference(Math.SQRT2 * (isKnown ? spread : WIDEST), groups),
+    scores: isKnown ? scores : 0,
+  };
+}

@@ -1,0 +1,41 @@
+/** The evaluators of experiments. */
+import type { ScoringType } from '#core/scoring/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { readUuid, unknown } from '../evaluators/mod.ts';
+
+/** An evaluator in the version that grades. */
+export type Grader = { id: string; version: number; scoringType: ScoringType; adapter: string | null };
+
+/**
+ * Finds evaluators in their newest versions, in the order of the ids.
+ * @throws AssayError not_found
+ */
+export async function findGraders(
+  tx: TransactionSql,
+  organizationId: string,
+  evaluatorIds: readonly string[],
+): Promise<Grader[]> {
+  const ids = [...new Set(evaluatorIds.map((id) => readUuid('evaluator', id)))];
+  const rows = await tx<Grader[]>`
+    select e.evaluator_id as id, e.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
+      from assay.evaluators e
+      join assay.evaluator_versions v on v.evaluator_id = e.evaluator_id and v.version = e.version
+     where e.organization_id = ${organizationId} and e.evaluator_id = any(${ids}::uuid[]) and e.deleted_at is null`;
+  const byId = new Map(rows.map((row) => [row.id, row]));
+  return ids.map((id) => {
+    const found = byId.get(id);
+    if (found === undefined) throw unknown('evaluator', id);
+    return found;
+  });
+}
+
+/** Returns the evaluators of an experiment that still exist, in the versions that it grades by. */
+export async function gradersOf(tx: TransactionSql, experimentId: string): Promise<Grader[]> {
+  return await tx<Grader[]>`
+    select e.evaluator_id as id, v.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
+      from assay.experiments x
+     cross join lateral jsonb_to_recordset(x.evaluators) as used (id uuid, version int4)
+      join assay.evaluators e on e.evaluator_id = used.id and e.organization_id = x.organization_id and e.deleted_at is null
+      join assay.evaluator_versions v on v.evaluator_id = e.evaluator_id and v.version = used.version
+     where x.experiment_id = ${experimentId}`;
+}

@@ -1,0 +1,51 @@
+/** What an experiment would take and could find, before it is made. */
+import { type Static, Type } from '@sinclair/typebox';
+import { SkippedRequests } from './dataset-sources.ts';
+import { closed, Nullable } from './shapes.ts';
+
+export const ExperimentEstimateJson = Type.Object(
+  {
+    items: Type.Integer(),
+    skipped: Type.Array(SkippedRequests, {
+      description: 'Requests that would not become items, with `from`',
+    }),
+    runs: Type.Integer({ description: 'Calls that would be made; of recorded answers none are' }),
+    answers_cost_usd: Nullable(
+      Type.Number(),
+      'By the tokens of the requests that the items were made from, else by the length of their texts and 500 tokens of answer; null: no price of the model is known',
+    ),
+    at_most_usd: Nullable(Type.Number(), 'What the budget reserves for the calls'),
+    judge_cost_usd: Nullable(
+      Type.Number(),
+      'By what evaluations of these evaluators cost so far; null: not known',
+    ),
+    duration_ms: Nullable(
+      Type.Number(),
+      'Of the answers, by the latency of the requests that the items were made from; null: not known',
+    ),
+    groups: Type.Integer({ description: 'Independent groups: clusters, and items without one' }),
+    detectable: Type.Array(
+      Type.Object(
+        {
+          evaluator_id: Type.String(),
+          name: Type.String(),
+          difference: Nullable(
+            Type.Number(),
+            'The smallest difference of means that is found four times in five; null: too few items',
+          ),
+          scores: Type.Integer({
+            description:
+              'The latest scores whose spread it is computed from; with fewer than 20 the widest spread from 0 to 1 is assumed',
+          }),
+        },
+        closed,
+      ),
+      {
+        description:
+          'Of each evaluator, as if the two answers to an item had nothing in common: in truth it is less',
+      },
+    ),
+  },
+  { ...closed, $id: 'ExperimentEstimate' },
+);
+export type ExperimentEstimateJson = Static<typeof ExperimentEstimateJson>;
