@@ -1,27 +1,19 @@
 /** Compares experiments over the same dataset: what each measured is read here, and computed in a thread. */
-import {
-  BUILT_IN_METRICS,
-  type ClusterKind,
-  type CompareBody,
-  type ComparisonJson,
-  type MetricComparisonJson,
+
+import type {
+  ClusterKind,
+  CompareBody,
+  ComparisonJson,
+  MetricComparisonJson,
 } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
-import type { CompareOptions, MetricKind, Run } from '#core/statistics/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
-import type { ComparedMetric, CompareTask, MetricTask } from './compare-thread.ts';
+import type { ComparedMetric, CompareTask } from './compare-thread.ts';
 import type { Context } from './context.ts';
-import {
-  type EvaluatorFacts,
-  findEvaluators,
-  findItemFacts,
-  findMeasured,
-  type ItemFacts,
-  type Measured,
-  runsOf,
-} from './measured.ts';
+import { findEvaluators, findItemFacts, findMeasured, type ItemFacts, type Measured } from './measured.ts';
+import { metricsOf, type Sides, type WantedMetric, wantedOf } from './metrics.ts';
 
 const DEFAULT_ALPHA = 0.05;
 const DEFAULT_REGRESSIONS = 20;
@@ -32,8 +24,16 @@ const THREAD_MEMORY_MB = 1_024;
 /** Comparisons that wait for the thread. */
 const MAX_WAITING = 32;
 
-/** Compares for one organization. */
-export type Compare = (organizationId: string, body: CompareBody) => Promise<ComparisonJson>;
+/**
+ * Compares for one organization.
+ * @param wanted the metrics; default: those of the body, with its margin for scores
+ * @throws AssayError not_found, invalid_body
+ */
+export type Compare = (
+  organizationId: string,
+  body: CompareBody,
+  wanted?: readonly WantedMetric[] | null,
+) => Promise<ComparisonJson>;
 
 let pool: ReturnType<typeof openPool> | null = null;
 
@@ -48,12 +48,8 @@ function openPool() {
   });
 }
 
-type Sides = { baseline: Measured; candidate: Measured };
-type Evaluators = ReadonlyMap<string, EvaluatorFacts>;
-type LeftOut = ComparisonJson['candidates'][number]['left_out'];
-
 export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
-  return async (organizationId, body) => {
+  return async (organizationId, body, wanted = wantedOf(body)) => {
     const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
     const { regressions = DEFAULT_REGRESSIONS } = body;
     const read = await readAll(sql, organizationId, body, cluster);
@@ -62,7 +58,7 @@ export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
     const compared = [];
     for (const candidate of candidates) {
       const sides = { baseline, candidate };
-      const { metrics, leftOut } = metricsOf(sides, { items, evaluators, options, margin });
+      const { metrics, leftOut } = metricsOf(sides, { items, evaluators, options, margin, wanted });
       pool ??= openPool();
       const found = await pool.run({ metrics, regressions }, { name: 'compareInThread' });
       compared.push({
@@ -113,77 +109,6 @@ async function measuredOf(
     found.push(measured);
   }
   return found;
-}
-
-type MetricsOptions = {
-  items: ReadonlyMap<string, ItemFacts>;
-  evaluators: Evaluators;
-  options: Pick<CompareOptions, 'alpha' | 'seed'>;
-  /** The margin of scores; other metrics have none. */
-  margin: number | null;
-};
-
-/** Returns the metrics of two sides: the scores that both have in the same version, and the others. */
-function metricsOf(
-  { baseline, candidate }: Sides,
-  { items, evaluators, options, margin }: MetricsOptions,
-): { metrics: MetricTask[]; leftOut: LeftOut } {
-  const clustered = (runs: readonly Run[]) =>
-    runs.map((run) => ({ ...run, cluster: items.get(run.itemId)?.cluster ?? null }));
-  const metrics: MetricTask[] = [];
-  const leftOut: LeftOut = [];
-  for (const { id, version } of baseline.evaluators) {
-    const { name, scoringType } = evaluators.get(id)!;
-    const other = candidate.evaluators.find((one) => one.id === id);
-    if (other?.version !== version) {
-      const reason =
-        other === undefined
-          ? 'The candidate does not use it'
-          : `The baseline uses its version ${version}, the candidate its version ${other.version}`;
-      leftOut.push({ evaluator_id: id, name, reason });
-      continue;
-    }
-    const [before, after] = [baseline.scores.get(id)!, candidate.scores.get(id)!];
-    const kind = kindOf(scoringType, [...before, ...after]);
-    metrics.push({
-      metric: 'score',
-      evaluator_id: id,
-      name,
-      baseline: clustered(before),
-      candidate: clustered(after),
-      options: { ...options, margin, kind, direction: 'higher' },
-    });
-  }
-  for (const { id } of candidate.evaluators) {
-    if (baseline.evaluators.some((one) => one.id === id)) continue;
-    leftOut.push({
-      evaluator_id: id,
-      name: evaluators.get(id)!.name,
-      reason: 'The baseline does not use it',
-    });
-  }
-  for (const metric of BUILT_IN_METRICS) {
-    metrics.push({
-      metric,
-      evaluator_id: null,
-      name: metric,
-      baseline: clustered(runsOf(baseline, metric)),
-      candidate: clustered(runsOf(candidate, metric)),
-      options: {
-        ...options,
-        margin: null,
-        kind: metric === 'errors' ? 'binary' : 'numeric',
-        direction: 'lower',
-      },
-    });
-  }
-  return { metrics, leftOut };
-}
-
-/** Returns what the values of a score are: the steps of a judge's scale and of its choices need not be equal. */
-function kindOf(scoringType: EvaluatorFacts['scoringType'], runs: readonly Run[]): MetricKind {
-  if (runs.every(({ value }) => value === 0 || value === 1)) return 'binary';
-  return scoringType === 'LLM-RANGE' || scoringType === 'LLM-CHOICE' ? 'ordinal' : 'numeric';
 }
 
 /** Adds the requests of regressed items, and what callers call the items. */

@@ -20,6 +20,7 @@ import { type Author, createExperiment } from './create.ts';
 import { estimateExperiment } from './estimate.ts';
 import { counts, type ExperimentRow, experimentJson, type RunRow, runJson } from './experiment-json.ts';
 import { chooseFromLog, datasetFromLog } from './from-log.ts';
+import { createGate, type Gate } from './gate.ts';
 import { createPostOutput, type PostOutput } from './output.ts';
 
 /** The work behind the routes of `/v1/experiment`, for one organization at a time. An unknown experiment is a not_found. */
@@ -35,6 +36,8 @@ export type ExperimentService = {
   postOutput: PostOutput;
   /** Compares candidates with a baseline. */
   compare: Compare;
+  /** Holds an experiment that has ended against rules. */
+  gate: Gate;
   pause(organizationId: string, experimentId: string): Promise<ExperimentJson>;
   resume(organizationId: string, experimentId: string): Promise<ExperimentJson>;
   cancel(organizationId: string, experimentId: string): Promise<ExperimentJson>;
@@ -125,13 +128,17 @@ export function createExperimentService(
     }
   }
 
+  async function get(organizationId: string, id: string): Promise<ExperimentJson> {
+    const experimentId = readUuid('experiment', id);
+    return await inOrganization(sql, organizationId, (tx) => find(tx, organizationId, experimentId));
+  }
+
+  const compare = createCompare({ sql });
+
   return {
     create,
 
-    get: async (organizationId, id) => {
-      const experimentId = readUuid('experiment', id);
-      return await inOrganization(sql, organizationId, (tx) => find(tx, organizationId, experimentId));
-    },
+    get,
 
     query: (organizationId, { datasetId, limit = DEFAULT_PAGE, after }) => {
       const dataset = datasetId === undefined ? null : readUuid('dataset', datasetId);
@@ -167,7 +174,8 @@ export function createExperimentService(
     },
 
     postOutput: createPostOutput(context, { logRequest }),
-    compare: createCompare({ sql }),
+    compare,
+    gate: createGate({ compare, find: get }),
     pause: (organizationId, id) => move(organizationId, id, PAUSE),
     resume: (organizationId, id) => move(organizationId, id, RESUME),
     cancel: (organizationId, id) => move(organizationId, id, CANCEL),

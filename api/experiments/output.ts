@@ -37,6 +37,8 @@ export type PostOutput = (
 
 /** How long a run counts as running whose answer is being logged. */
 const LOGGED_WITHIN = '1 minute';
+/** Time in which the record of a call is stored, also while ingest has much to do: a job can wait for it. */
+const STORED_WITHIN_MS = 8_000;
 
 export function createPostOutput(
   { sql, clock, prices }: Context,
@@ -82,9 +84,9 @@ export function createPostOutput(
     body: OutputBody,
     requestId: string,
   ) {
-    await awaitRequest(requestId, clock, () =>
-      inOrganization(sql, organizationId, (tx) => isLogged(tx, organizationId, requestId)),
-    );
+    const attempt = () =>
+      inOrganization(sql, organizationId, (tx) => isLogged(tx, organizationId, requestId));
+    await awaitRequest(requestId, clock, attempt, STORED_WITHIN_MS);
     return await inOrganization(sql, organizationId, async (tx) => {
       // Until it is committed no erasure begins, which could miss its evaluations.
       await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;

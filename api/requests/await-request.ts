@@ -25,17 +25,19 @@ function idTimeMs(requestId: string): number | null {
  * as it has it, which is before the record is stored.
  *
  * @param attempt returns null or false when there is no such request (yet)
+ * @param patienceMs how long a new id is looked for
  * @throws AssayError not_found
  */
 export async function awaitRequest<T>(
   requestId: string,
   clock: Clock,
   attempt: () => Promise<T | null | false>,
+  patienceMs = PATIENCE_MS,
 ): Promise<T> {
   const madeAt = idTimeMs(requestId);
   const age = madeAt === null ? Number.POSITIVE_INFINITY : clock.now() - madeAt;
   const isYoung = age < YOUNG_MS && age > -AHEAD_MS;
-  const deadline = clock.monotonic() + (isYoung ? PATIENCE_MS : 0);
+  const deadline = clock.monotonic() + (isYoung ? patienceMs : 0);
   for (;;) {
     const found = await attempt();
     if (found !== null && found !== false) return found;

@@ -12,6 +12,7 @@ import {
 } from '#core/contracts/experiment.ts';
 import { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
 import { OutputBody } from '#core/contracts/experiment-output.ts';
+import { GateBody, GateJson } from '#core/contracts/gate.ts';
 import type { ExperimentService } from '../experiments/mod.ts';
 import { authorized, type Keys } from './access.ts';
 import { jsonBody, reply, uuids } from './declare.ts';
@@ -22,6 +23,7 @@ const TAG = 'Experiments';
 const params = uuids({ id: 'experiment' });
 const datasetId = '0c3f7a52-6f7e-4b58-9f0e-0f6a3d1c2b10';
 const baseline = 'b11f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63';
+const recorded = 'd31f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63';
 const candidate = 'c21f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63';
 const example = {
   name: 'Refunds on the small model',
@@ -53,6 +55,18 @@ export function experimentRoutes({ keys, experiments }: ExperimentRoutesOptions)
         summary: 'Compares experiments with a baseline, item by item: intervals, p values and verdicts',
       },
     })
+    .post(
+      '/v1/experiment/:id/gate',
+      ({ key, params: { id }, body }) => experiments.gate(key.organizationId, id, body),
+      {
+        params,
+        body: jsonBody(GateBody, { rules: ['cost <= 1.1x', 'errors = 0'], baseline: recorded }),
+        response: reply(GateJson),
+        detail: {
+          summary: 'Holds an experiment that has ended against rules, by its comparison with a baseline',
+        },
+      },
+    )
     .post(
       '/v1/experiment/:id/runs',
       ({ key, params: { id }, body }) => experiments.runs(key.organizationId, id, body),

@@ -6,6 +6,8 @@ import { closed, Nullable, OneOf } from './shapes.ts';
 const MAX_CANDIDATES = 3;
 const MAX_REGRESSIONS = 200;
 const DEFAULT_REGRESSIONS = 20;
+/** Evaluators of an experiment, and the other metrics. */
+const MAX_METRICS = 24;
 
 /** Metrics beside the scores of evaluators. Less is better in all of them. */
 export const BUILT_IN_METRICS = ['cost_usd', 'latency_ms', 'tokens', 'errors'] as const;
@@ -20,6 +22,14 @@ export const CompareBody = Type.Object(
   {
     baseline: Id,
     candidates: Type.Array(Id, { minItems: 1, maxItems: MAX_CANDIDATES }),
+    metrics: Type.Optional(
+      Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
+        minItems: 1,
+        maxItems: MAX_METRICS,
+        description:
+          'Names or ids of evaluators, and of the other metrics; default: all. p values are adjusted for these alone',
+      }),
+    ),
     alpha: Type.Optional(
       Type.Number({
         minimum: 0.001,
