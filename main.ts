@@ -17,6 +17,7 @@ import { giveBackWhenIdle } from '#platform/process/memory.ts';
 import {
   type DeadLetterStore,
   deadLettersCommand,
+  experimentsCommand,
   exportCommand,
   keysCommand,
   lockRole,
@@ -217,6 +218,22 @@ function exportEnvironment() {
   };
 }
 
+/** Runs a gate against the API of this configuration, by the program that CI machines download. */
+async function runGateHere(parameters: string[]): Promise<number> {
+  const { runGate } = await import('./api/mod.ts');
+  const config = configOrExit();
+  const stop = new AbortController();
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort());
+  return await runGate(parameters, {
+    url: apiAddress(config),
+    key: config.apiKey,
+    variables: processEnvironment(),
+    progress: process.stderr,
+    print: (text: string) => process.stdout.write(text),
+    stop: stop.signal,
+  });
+}
+
 async function runMigrations(): Promise<void> {
   const { applied } = await migrateStore(storeOptions());
   const what = applied.length === 0 ? 'The schema is up to date' : `Applied ${applied.join(', ')}`;
@@ -242,7 +259,8 @@ async function main(): Promise<void> {
     .addCommand(loginLinkCommand(runCommand, loginLinkEnvironment))
     .addCommand(deadLettersCommand(runCommand, loadDeadLetters))
     .addCommand(rollupsCommand(runCommand, loadRollups))
-    .addCommand(exportCommand(exportEnvironment));
+    .addCommand(exportCommand(exportEnvironment))
+    .addCommand(experimentsCommand(runGateHere));
   try {
     await program.parseAsync();
   } catch (error) {

@@ -16,6 +16,7 @@ import { type AlertRoutesOptions, alertRoutes } from './routes/alerts.ts';
 import { type DatasetRoutesOptions, datasetRoutes } from './routes/datasets.ts';
 import { type DeadLetterRoutesOptions, deadLetterRoutes } from './routes/dead-letters.ts';
 import { Failure } from './routes/declare.ts';
+import { downloadRoutes } from './routes/downloads.ts';
 import { type ErasureRoutesOptions, erasureRoutes } from './routes/erasure.ts';
 import { evaluationRoutes } from './routes/evaluations.ts';
 import { type EvaluatorRoutesOptions, evaluatorRoutes } from './routes/evaluators.ts';
@@ -109,6 +110,7 @@ export function createApiApp(options: ApiAppOptions) {
     })
     .use(documentedRoutes(options, dispatch))
     .use(healthRoutes(health))
+    .use(downloadRoutes())
     .use(dashboard === 'off' ? new Elysia() : pageRoutes(dashboard));
   return app.compile();
 }

@@ -66,6 +66,8 @@ import { createUserService } from './users/mod.ts';
 import { createViewService } from './views/mod.ts';
 import { createWebhookService } from './webhooks/mod.ts';
 
+export { runGate } from './downloads/mod.ts';
+
 /** The built pages; scripts/dashboard/build.mjs makes them. */
 const DASHBOARD = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
 /** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */

@@ -1,5 +1,6 @@
 /** Runs everything on one machine, and provides the operator's commands. */
 export { type DeadLetterStore, deadLettersCommand } from './commands/dead-letters.ts';
+export { experimentsCommand } from './commands/experiments.ts';
 export { exportCommand } from './commands/export/export.ts';
 export { keysCommand, type RunCommand } from './commands/keys.ts';
 export { loginLinkCommand } from './commands/login-link.ts';

@@ -1,11 +1,14 @@
 /** Makes experiments: the experiment, all of its runs, and for recorded answers their evaluations, in one transaction. */
 import { randomUUID } from 'node:crypto';
 import { EXPERIMENTS_CHANNEL } from '#core/contracts/channels.ts';
+import { quoteValue } from '#core/contracts/check.ts';
+import { BUILT_IN_METRICS } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type ExperimentBody, MAX_RUNNING_EXPERIMENTS, type Target } from '#core/contracts/experiment.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { usdToNano } from '#core/contracts/money.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
+import { parseRules } from '#core/experiments/gate/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
@@ -32,6 +35,7 @@ type Planned = {
   concurrency: number;
   usesCache: boolean;
   maxCostNano: number | null;
+  rules: string[] | null;
   git: string | null;
   baselineId: string | null;
   at: Date;
@@ -68,9 +72,11 @@ export async function createExperiment(
     concurrency,
     usesCache: cache,
     maxCostNano: maxCostOf(body),
+    rules: body.rules ?? null,
     git: body.git === undefined ? null : storableJson(body.git).text,
     at,
   };
+  if (body.rules !== undefined) checkRules(body.rules, planned.graders);
   if (body.reuse === true) {
     const same = await findSame(tx, planned);
     if (same !== undefined) return same;
@@ -95,6 +101,7 @@ async function readBaseline(
       target: { kind: 'recorded' },
       repetitions: 1,
       maxCostNano: null,
+      rules: null,
       baselineId: null,
     };
     return (await findSame(tx, recorded)) ?? (await insert(tx, recorded));
@@ -136,12 +143,12 @@ async function insert(tx: TransactionSql, planned: Planned): Promise<string> {
   await tx`
     insert into assay.experiments
       (experiment_id, organization_id, name, dataset_id, dataset_version, split, target, evaluators, repetitions, seed,
-       concurrency, cache, max_cost_nano, state, git, baseline_experiment_id, created_by, created_at, updated_at)
+       concurrency, cache, max_cost_nano, state, rules, git, baseline_experiment_id, created_by, created_at, updated_at)
     values
       (${experimentId}, ${organizationId}, ${planned.name}, ${items.datasetId}, ${items.version}, ${items.split},
        ${storableJson(target).text}::text::jsonb, ${gradersJson(graders)}::text::jsonb, ${repetitions}, ${seed}::int8,
        ${planned.concurrency}, ${planned.usesCache ? 'on' : 'off'}, ${planned.maxCostNano}::int8, 'running',
-       ${planned.git}::text::jsonb, ${planned.baselineId}::uuid, ${author.keyId}::uuid, ${at}, ${at})`;
+       ${planned.rules === null ? null : storableJson(planned.rules).text}::text::jsonb, ${planned.git}::text::jsonb, ${planned.baselineId}::uuid, ${author.keyId}::uuid, ${at}, ${at})`;
   const isRecorded = target.kind === 'recorded';
   await insertRuns(tx, { ...items, experimentId, organizationId, repetitions, seed, isRecorded, at });
   if (isRecorded) {
@@ -150,6 +157,23 @@ async function insert(tx: TransactionSql, planned: Planned): Promise<string> {
       update assay.experiments set state = 'completed', finished_at = ${at} where experiment_id = ${experimentId}`;
   } else await tx`select pg_notify(${EXPERIMENTS_CHANNEL}, '')`;
   return experimentId;
+}
+
+/**
+ * Checks rules before anything is spent.
+ * @throws AssayError invalid_body
+ */
+function checkRules(rules: readonly string[], graders: readonly Grader[]): void {
+  for (const { text, metric } of parseRules(rules)) {
+    if (BUILT_IN_METRICS.some((name) => name === metric)) continue;
+    if (graders.some(({ id, name }) => id === metric || name.toLowerCase() === metric.toLowerCase()))
+      continue;
+    const names = graders.map(({ name }) => quoteValue(name)).join(', ');
+    throw invalidField(
+      'rules',
+      `must be on cost, latency, tokens, errors or an evaluator of the experiment${names === '' ? '' : ` (${names})`}, but ${quoteValue(text)} is not`,
+    );
+  }
 }
 
 /** @throws AssayError invalid_body */

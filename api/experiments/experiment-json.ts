@@ -26,6 +26,7 @@ export type ExperimentRow = {
   judge_spent_nano: string;
   state: ExperimentState;
   paused_reason: string | null;
+  rules: string[] | null;
   git: unknown;
   created_at: Date;
   updated_at: Date;
@@ -81,6 +82,7 @@ export function experimentJson(row: ExperimentRow): ExperimentJson {
     judge_cost_usd: nanoToUsd(row.judge_spent_nano),
     state: row.state,
     paused_reason: row.paused_reason,
+    rules: row.rules,
     git: row.git,
     runs: row.runs,
     pending: row.pending,

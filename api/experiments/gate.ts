@@ -27,8 +27,11 @@ type Options = {
 
 export function createGate({ compare, find }: Options): Gate {
   return async (organizationId, experimentId, body) => {
-    const rules = parseRules(body.rules);
+    const given = body.rules === undefined ? null : parseRules(body.rules);
     const experiment = await find(organizationId, experimentId);
+    const rules = given ?? parseRules(experiment.rules ?? []);
+    if (given === null && experiment.rules === null)
+      throw invalidField('rules', 'is required: the experiment has none');
     const baselineId = body.baseline ?? experiment.baseline_id;
     if (baselineId === null) throw invalidField('baseline', 'is required: the experiment names none');
     const baseline = await find(organizationId, baselineId);

@@ -4,7 +4,13 @@ import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
 
 /** An evaluator in the version that grades. */
-export type Grader = { id: string; version: number; scoringType: ScoringType; adapter: string | null };
+export type Grader = {
+  id: string;
+  name: string;
+  version: number;
+  scoringType: ScoringType;
+  adapter: string | null;
+};
 
 /**
  * Finds evaluators in their newest versions, in the order of the ids.
@@ -17,7 +23,7 @@ export async function findGraders(
 ): Promise<Grader[]> {
   const ids = [...new Set(evaluatorIds.map((id) => readUuid('evaluator', id)))];
   const rows = await tx<Grader[]>`
-    select e.evaluator_id as id, e.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
+    select e.evaluator_id as id, e.name, e.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
       from assay.evaluators e
       join assay.evaluator_versions v on v.evaluator_id = e.evaluator_id and v.version = e.version
      where e.organization_id = ${organizationId} and e.evaluator_id = any(${ids}::uuid[]) and e.deleted_at is null`;
@@ -32,7 +38,7 @@ export async function findGraders(
 /** Returns the evaluators of an experiment that still exist, in the versions that it grades by. */
 export async function gradersOf(tx: TransactionSql, experimentId: string): Promise<Grader[]> {
   return await tx<Grader[]>`
-    select e.evaluator_id as id, v.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
+    select e.evaluator_id as id, e.name, v.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
       from assay.experiments x
      cross join lateral jsonb_to_recordset(x.evaluators) as used (id uuid, version int4)
       join assay.evaluators e on e.evaluator_id = used.id and e.organization_id = x.organization_id and e.deleted_at is null

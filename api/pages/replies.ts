@@ -9,7 +9,7 @@ import { FILE_HEADERS, PAGE_HEADERS, REFERENCE_HEADERS } from './headers.ts';
 const CODINGS = ['br', 'gzip'] as const;
 
 /** Paths that belong to the API, the files and the operators: what is missing there is not a page. */
-const RESERVED = /^\/(?:v1|assets|mcp|openapi|healthz|readyz|metrics)(?:[/.]|$)/;
+const RESERVED = /^\/(?:v1|assets|cli|mcp|openapi|healthz|readyz|metrics)(?:[/.]|$)/;
 
 /** Returns whether a request is a browser's for a page. The page says itself when it does not know its path. */
 export function isPageRequest({ method, url, headers }: Request): boolean {

@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { CLUSTER_SOURCES, EXPECTED_SOURCES, MAX_SAMPLE, RequestIds, Sample } from './dataset-sources.ts';
 import { filterOrQ } from './filter-or-q.ts';
+import { GateRules } from './gate.ts';
 import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
 /** Runs of one experiment: items times repetitions. */
@@ -150,6 +151,7 @@ export const ExperimentBody = Type.Object(
         description: 'US dollars, of answers and judges together',
       }),
     ),
+    rules: Type.Optional(GateRules),
     reuse: Type.Optional(
       Type.Boolean({
         default: false,
@@ -216,6 +218,7 @@ export const ExperimentJson = Type.Object(
     judge_cost_usd: Type.Number({ description: 'Of the judges, as they report it' }),
     state: OneOf(EXPERIMENT_STATES),
     paused_reason: Nullable(Type.String(), 'Why it paused by itself; null: it did not'),
+    rules: Nullable(Type.Array(Type.String()), 'What its gate asks for'),
     git: Nullable(Type.Unknown()),
     runs: Type.Integer({
       description: 'Answers that it needs; the next five say how many are in which state',

@@ -11,14 +11,16 @@ const UNDECIDED = ['fail', 'pass'] as const;
 export const RULE_OUTCOMES = ['pass', 'fail', 'undecided'] as const;
 export type RuleOutcome = (typeof RULE_OUTCOMES)[number];
 
+export const GateRules = Type.Array(Type.String({ minLength: 1, maxLength: MAX_RULE_LENGTH }), {
+  minItems: 1,
+  maxItems: MAX_RULES,
+  description:
+    'Each a metric and what it must be: "helpful not-worse 0.02", "helpful better", "cost <= 1.1x", "errors = 0". Without a rule on errors there must be none',
+});
+
 export const GateBody = Type.Object(
   {
-    rules: Type.Array(Type.String({ minLength: 1, maxLength: MAX_RULE_LENGTH }), {
-      minItems: 1,
-      maxItems: MAX_RULES,
-      description:
-        'Each a metric and what it must be: "helpful not-worse 0.02", "helpful better", "cost <= 1.1x", "errors = 0". Without a rule on errors there must be none',
-    }),
+    rules: Type.Optional(GateRules),
     baseline: Type.Optional(
       Type.String({
         minLength: 1,

@@ -34,6 +34,7 @@ export const SERVED_PATHS: Readonly<Record<PortName, readonly string[]>> = {
   ],
   api: [
     '/assets/*',
+    '/cli/*',
     '/mcp',
     '/openapi',
     '/v1/alert',

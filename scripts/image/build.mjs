@@ -23,6 +23,7 @@ const root = join(import.meta.dirname, '../..');
 /** What the program reads beside its bundle, and what is read by people. */
 const FILES = [
   'LICENSE',
+  'api/downloads',
   'package.json',
   'dashboard/dist',
   'dist',

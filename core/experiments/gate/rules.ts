@@ -30,8 +30,9 @@ const SHORT_NAMES: Readonly<Record<string, BuiltInMetric>> = {
   errors: 'errors',
 };
 
+/** A name that holds one of < > = stands in quotes. */
 const RULE =
-  /^(?<metric>\S.*?)\s+(?:(?<verdict>better|not-worse)(?:\s+(?<margin>\S+))?|(?<operator><=|>=|<|>|=)\s*(?<bound>\S+))$/s;
+  /^(?:"(?<quoted>[^"]*)"|(?<plain>[^\s<>=](?:[^<>=]*[^\s<>=])?))(?:\s+(?<verdict>better|not-worse)(?:\s+(?<margin>\S+))?|\s*(?<operator><=|>=|<|>|=)\s*(?<bound>\S+))$/;
 const AMOUNT = /^\$?(?<number>\d{1,15}(?:\.\d{1,15})?)(?<unit>x|%|ms|s)?$/;
 
 const GRAMMAR =
@@ -42,15 +43,11 @@ function invalidRule(text: string, problem: string): AssayError {
   return new AssayError('invalid_body', `The rule ${quoteValue(text)} ${problem}: ${GRAMMAR}`);
 }
 
-/**
- * @throws AssayError invalid_body
- * @example parseRule('helpful not-worse 0.02') // { metric: 'helpful', test: { kind: 'not-worse', margin: … } }
- */
-export function parseRule(written: string): Rule {
+function parseRule(written: string): Rule {
   const text = written.trim();
   const parts = RULE.exec(text)?.groups;
   if (parts === undefined) throw invalidRule(text, 'cannot be read');
-  const metric = metricOf(parts.metric!);
+  const metric = parts.quoted ?? metricOf(parts.plain!);
   const { verdict, margin, operator, bound } = parts;
   if (operator !== undefined)
     return { text, metric, test: readBound(text, metric, operator as Operator, bound!) };
@@ -64,8 +61,7 @@ export function parseRule(written: string): Rule {
   return { text, metric, test: { kind: 'not-worse', margin: { unit, value } } };
 }
 
-function metricOf(written: string): string {
-  const name = /^"(.*)"$/s.exec(written)?.[1] ?? written;
+function metricOf(name: string): string {
   return SHORT_NAMES[name.toLowerCase()] ?? name;
 }
 
@@ -98,8 +94,9 @@ function readAmount(text: string, metric: string, written: string) {
 const NO_ERRORS = 'errors = 0';
 
 /**
- * Reads all rules of a gate.
+ * Reads the rules of a gate, and adds that nothing fails unless one is about errors.
  * @throws AssayError invalid_body
+ * @example parseRules(['helpful not-worse 0.02']) // [{ metric: 'helpful', test: { kind: 'not-worse', margin: … } }, …]
  */
 export function parseRules(texts: readonly string[]): Rule[] {
   const rules = texts.map(parseRule);

@@ -1,6 +1,8 @@
 -- Up Migration
 -- The experiment that another is compared with where none is named.
 alter table assay.experiments add column baseline_experiment_id uuid references assay.experiments;
+-- What its gate asks for where nothing else is asked, as texts; null: nothing.
+alter table assay.experiments add column rules jsonb;
 
 -- Answers that jobs of callers post are claimed, and their costs counted, by the API.
 grant update (call_id, claims, attempts, due_at) on assay.experiment_runs to assay_api;

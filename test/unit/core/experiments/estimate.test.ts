@@ -1,7 +1,7 @@
 import t from 'tap';
-import { estimateCost } from '../../../../core/experiments/mod.ts';
-import type { JsonObject } from '../../../../core/json/mod.ts';
-import { createCatalog } from '../../../../core/models/mod.ts';
+import { estimateCost } from '#core/experiments/mod.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+import { createCatalog } from '#core/models/mod.ts';
 
 t.test('the estimate of a call is above its cost, and grows with its limit and its choices', async (t) => {
   const catalog = createCatalog(null);
