@@ -66,14 +66,19 @@ async function seedWebhook(api: EvaluatorApi): Promise<{ id: string; deliveryId:
 async function seedDatasets(api: EvaluatorApi) {
   const make = (name: string) => api.make<{ id: string }>('/v1/dataset', { name });
   const [{ id }, { id: archivedId }] = [await make('Seeded'), await make('To archive')];
-  const items = [{ request: { messages: [{ role: 'user', content: 'of the examples' }] } }];
+  const request = { messages: [{ role: 'user', content: 'of the examples' }] };
+  const items = [{ externalId: 'refund-17', request }];
   await api.make(`/v1/dataset/${id}/items`, { items });
   const page = await api.make<{ items: { id: string }[] }>(`/v1/dataset/${id}/items/query`, {});
   return { id, archivedId, itemId: page.items[0]!.id };
 }
 
-/** Three experiments: one runs, one is paused, and one can be cancelled. */
+/** Experiments: one runs, one is paused, one can be cancelled, one takes answers, and one with a baseline has ended. */
 async function seedExperiments(api: EvaluatorApi, datasetId: string) {
+  const one = (name: string, body: object) =>
+    api.make<{ id: string; baseline_id: string }>('/v1/experiment', { name, datasetId, ...body });
+  const { id: externalId } = await one('External', { target: { kind: 'external' } });
+  const ended = await one('Ended', { target: { kind: 'recorded' }, baseline: 'recorded' });
   const make = (name: string) =>
     api.make<{ id: string }>('/v1/experiment', { name, datasetId, target: { kind: 'replay' } });
   const [{ id }, { id: pausedId }, { id: cancelledId }] = [
@@ -82,7 +87,7 @@ async function seedExperiments(api: EvaluatorApi, datasetId: string) {
     await make('To cancel'),
   ];
   await api.make(`/v1/experiment/${pausedId}/pause`, undefined, 'POST');
-  return { id, pausedId, cancelledId };
+  return { id, pausedId, cancelledId, externalId, ended };
 }
 
 /** A dead letter whose entry can be stored. */
@@ -169,6 +174,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     if (path.startsWith('/v1/prompt-2025')) return path.replace(':id', prompt.id);
     if (path.startsWith('/v1/session/')) return path.replace(':id', encodeURIComponent(SESSION_ID));
     if (method === 'DELETE' && path === '/v1/dataset/:id') return path.replace(':id', dataset.archivedId);
+    if (path === '/v1/experiment/:id/output') return path.replace(':id', experiments.externalId);
+    if (path === '/v1/experiment/:id/gate') return path.replace(':id', experiments.ended.id);
     if (path === '/v1/experiment/:id/resume') return path.replace(':id', experiments.pausedId);
     if (path === '/v1/experiment/:id/cancel') return path.replace(':id', experiments.cancelledId);
     if (path.startsWith('/v1/experiment/')) return path.replace(':id', experiments.id);
@@ -198,6 +205,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     baseline: string;
     candidates: [string];
   };
+  const gate = exampleAt('POST', '/v1/experiment/:id/gate') as { baseline: string };
   const experiment = exampleAt('POST', '/v1/experiment') as { datasetId: string; evaluatorIds: [string] };
   function exampleOf({ hooks }: DocumentedRoute): unknown {
     const text = JSON.stringify(hooks.body?.example)
@@ -207,6 +215,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       .replaceAll(skip.requestId, request_id)
       .replaceAll(comparison.baseline, experiments.id)
       .replaceAll(comparison.candidates[0], experiments.pausedId)
+      .replaceAll(gate.baseline, experiments.ended.baseline_id)
       .replaceAll(experiment.datasetId, dataset.id)
       .replaceAll(experiment.evaluatorIds[0], evaluatorId);
     return text === undefined ? undefined : JSON.parse(text);
@@ -236,6 +245,9 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     experiments.id,
     experiments.pausedId,
     experiments.cancelledId,
+    experiments.externalId,
+    experiments.ended.id,
+    experiments.ended.baseline_id,
     ...prompts,
   ];
   return { pathOf, exampleOf, marks };
