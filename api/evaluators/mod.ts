@@ -11,6 +11,7 @@ import { createTryOut, type TryOut } from './try-out.ts';
 import { createVersions, type Versions } from './versions.ts';
 
 export * from './bodies.ts';
+export { findConfusion } from './confusion.ts';
 export { findDisagreements } from './disagreements.ts';
 export { averageCost, DryRunJson } from './dry-run.ts';
 export { EvaluationJson } from './evaluation-json.ts';

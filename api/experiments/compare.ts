@@ -7,13 +7,21 @@ import type {
   MetricComparisonJson,
 } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import type { Confusion } from '#core/scores/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { findConfusion, readUuid, unknown } from '../evaluators/mod.ts';
 import type { ComparedMetric, CompareTask } from './compare-thread.ts';
 import type { Context } from './context.ts';
-import { findEvaluators, findItemFacts, findMeasured, type ItemFacts, type Measured } from './measured.ts';
-import { metricsOf, type Sides, type WantedMetric, wantedOf } from './metrics.ts';
+import {
+  type EvaluatorFacts,
+  findEvaluators,
+  findItemFacts,
+  findMeasured,
+  type ItemFacts,
+  type Measured,
+} from './measured.ts';
+import { isBinary, metricsOf, type Sides, type WantedMetric, wantedOf } from './metrics.ts';
 
 const DEFAULT_ALPHA = 0.05;
 const DEFAULT_REGRESSIONS = 20;
@@ -53,12 +61,19 @@ export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
     const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
     const { regressions = DEFAULT_REGRESSIONS } = body;
     const read = await readAll(sql, organizationId, body, cluster);
-    const { baseline, candidates, items, evaluators } = read;
+    const { baseline, candidates, items, evaluators, confusions } = read;
     const options = { alpha, seed };
     const compared = [];
     for (const candidate of candidates) {
       const sides = { baseline, candidate };
-      const { metrics, leftOut } = metricsOf(sides, { items, evaluators, options, margin, wanted });
+      const { metrics, leftOut } = metricsOf(sides, {
+        items,
+        evaluators,
+        confusions,
+        options,
+        margin,
+        wanted,
+      });
       pool ??= openPool();
       const found = await pool.run({ metrics, regressions }, { name: 'compareInThread' });
       compared.push({
@@ -88,13 +103,30 @@ async function readAll(sql: Context['sql'], organizationId: string, body: Compar
       );
     }
     const evaluatorIds = [baseline!, ...candidates].flatMap((one) => one.evaluators.map(({ id }) => id));
+    const evaluators = await findEvaluators(tx, organizationId, evaluatorIds);
     return {
       baseline: baseline!,
       candidates,
       items: await findItemFacts(tx, organizationId, baseline!, cluster),
-      evaluators: await findEvaluators(tx, organizationId, evaluatorIds),
+      evaluators,
+      confusions: await findConfusions(tx, organizationId, baseline!, evaluators),
     };
   });
+}
+
+/** Counts how far evaluators that pass and fail agree with people, so that their errors can be corrected. */
+async function findConfusions(
+  tx: TransactionSql,
+  organizationId: string,
+  { evaluators: used, scores }: Measured,
+  evaluators: ReadonlyMap<string, EvaluatorFacts>,
+): Promise<Map<string, Confusion | null>> {
+  const found = new Map<string, Confusion | null>();
+  for (const { id, version } of used) {
+    if (evaluators.get(id)!.isDeleted || !isBinary(scores.get(id)!)) continue;
+    found.set(id, await findConfusion(tx, organizationId, id, version));
+  }
+  return found;
 }
 
 async function measuredOf(

@@ -96,7 +96,7 @@ export async function findItemFacts(
   return new Map(rows.map(({ itemId, ...facts }) => [itemId, facts]));
 }
 
-export type EvaluatorFacts = { id: string; name: string; scoringType: ScoringType };
+export type EvaluatorFacts = { id: string; name: string; scoringType: ScoringType; isDeleted: boolean };
 
 /** Returns evaluators by their ids, also those that were deleted since. */
 export async function findEvaluators(
@@ -105,7 +105,7 @@ export async function findEvaluators(
   ids: readonly string[],
 ): Promise<Map<string, EvaluatorFacts>> {
   const rows = await tx<EvaluatorFacts[]>`
-    select evaluator_id as id, name, scoring_type as "scoringType" from assay.evaluators
+    select evaluator_id as id, name, scoring_type as "scoringType", deleted_at is not null as "isDeleted" from assay.evaluators
      where organization_id = ${organizationId} and evaluator_id = any(${[...ids]}::uuid[])`;
   return new Map(rows.map((row) => [row.id, row]));
 }

@@ -8,6 +8,7 @@ import {
 } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Amount } from '#core/experiments/gate/mod.ts';
+import type { Confusion } from '#core/scores/mod.ts';
 import type { CompareOptions, MetricKind, Run } from '#core/statistics/mod.ts';
 import type { MetricTask } from './compare-thread.ts';
 import { type EvaluatorFacts, type ItemFacts, type Measured, runsOf } from './measured.ts';
@@ -22,6 +23,8 @@ type LeftOut = ComparisonJson['candidates'][number]['left_out'];
 type MetricsOptions = {
   items: ReadonlyMap<string, ItemFacts>;
   evaluators: Evaluators;
+  /** By evaluator, how far it agrees with people; null: they rated nothing. */
+  confusions: ReadonlyMap<string, Confusion | null>;
   options: Pick<CompareOptions, 'alpha' | 'seed'>;
   /** The margin of scores where all metrics are wanted. */
   margin: number | null;
@@ -43,7 +46,7 @@ const isBuiltIn = (name: string) => BUILT_IN_METRICS.some((metric) => metric ===
  */
 export function metricsOf(
   sides: Sides,
-  { items, evaluators, options, margin, wanted }: MetricsOptions,
+  { items, evaluators, confusions, options, margin, wanted }: MetricsOptions,
 ): { metrics: MetricTask[]; leftOut: LeftOut } {
   const { baseline, candidate } = sides;
   const leftOut = leftOutOf(sides, evaluators);
@@ -65,6 +68,7 @@ export function metricsOf(
       name,
       baseline: clustered(before),
       candidate: clustered(after),
+      ...(id !== null && confusions.has(id) && { confusion: confusions.get(id)! }),
       options: {
         ...options,
         margin: marginOf(own, metric, before),
@@ -131,8 +135,12 @@ function marginOf(margin: Amount | null, metric: string, baseline: readonly Run[
   return baseline.length === 0 ? 0 : Math.abs(margin.value * (sum / baseline.length));
 }
 
+/** Returns whether a score passes or fails. */
+export const isBinary = (runs: readonly Run[]): boolean =>
+  runs.every(({ value }) => value === 0 || value === 1);
+
 /** Returns what the values of a score are: the steps of a judge's scale and of its choices need not be equal. */
 function kindOf({ scoringType }: EvaluatorFacts, runs: readonly Run[]): MetricKind {
-  if (runs.every(({ value }) => value === 0 || value === 1)) return 'binary';
+  if (isBinary(runs)) return 'binary';
   return scoringType === 'LLM-RANGE' || scoringType === 'LLM-CHOICE' ? 'ordinal' : 'numeric';
 }

@@ -139,6 +139,11 @@ export const MetricComparisonJson = Type.Object(
       Type.Number(),
       'The smallest difference that so many pairs find with a power of 80 %',
     ),
+    corrected: Nullable(
+      Type.Object({ difference: Type.Number(), low: Type.Number(), high: Type.Number() }, closed),
+      'The difference that people would have found, by how often they agree with an evaluator that passes or fails; it decides no verdict',
+    ),
+    corrected_note: Nullable(Type.String(), 'Why there is none'),
     verdict: OneOf(['better', 'worse', 'not_worse', 'undecided']),
     regressions: Type.Array(RegressionJson),
   },

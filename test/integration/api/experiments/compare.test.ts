@@ -59,6 +59,23 @@ async function answered(datasetId: string, evaluatorIds: string[], answers: Answ
   return id;
 }
 
+/** Has an evaluator grade answers that people rated. */
+async function rated(evaluatorId: string, given: { isGood: boolean; score: number }[]): Promise<void> {
+  const rows = await insertRequests(
+    sql,
+    organizationId,
+    given.map(({ isGood }) => ({ feedback_rating: isGood, feedback_created_at: new Date() })),
+  );
+  for (const [index, { score }] of given.entries()) {
+    await sql`
+      insert into assay.evaluations
+        (organization_id, evaluator_id, version, created_at, request_id, lane, priority, due_at, scheduled_at, state, score,
+         finished_at)
+      values (${organizationId}, ${evaluatorId}, 1, ${rows[index]!.created_at}, ${rows[index]!.request_id}, 'python', 2,
+              now(), now(), 'completed', ${score}, now())`;
+  }
+}
+
 const compare = (body: object) => api.make<ComparisonJson>('/v1/experiment/compare', body);
 const metricOf = ({ candidates }: ComparisonJson, name: string, candidate = 0): MetricComparisonJson =>
   candidates[candidate]!.metrics.find((one) => one.name === name || one.metric === name)!;
@@ -154,6 +171,58 @@ t.test('items of one cluster count as one, and a margin allows a loss that is sm
   const width = ({ interval }: MetricComparisonJson) => interval!.high - interval!.low;
   t.ok(width(clustered) > width(alone), 'fewer independent groups say less');
   t.ok(['better', 'not_worse'].includes(clustered.verdict), clustered.verdict);
+});
+
+t.test('a difference is corrected by how often people agree with the evaluator', async (t) => {
+  const strict = await evaluator('strict');
+  const datasetId = await dataset(40);
+  const scores = (passing: number) =>
+    Array.from({ length: 40 }, (_, index) => ({ score: index < passing ? 1 : 0 }));
+  const baseline = await answered(datasetId, [strict], scores(10));
+  const candidate = await answered(datasetId, [strict], scores(24));
+  const corrected = async () => metricOf(await compare({ baseline, candidates: [candidate] }), 'strict');
+  t.match(await corrected(), { corrected: null, corrected_note: 'people rated none of the answers' });
+  // It passes 40 of 50 good answers and 5 of 50 bad ones: its skill is 0.8 + 0.9 - 1.
+  await rated(strict, [
+    ...Array.from({ length: 50 }, (_, index) => ({ isGood: true, score: index < 40 ? 1 : 0 })),
+    ...Array.from({ length: 50 }, (_, index) => ({ isGood: false, score: index < 5 ? 1 : 0 })),
+  ]);
+  const { difference, corrected: found, corrected_note } = await corrected();
+  t.equal(difference, 14 / 40);
+  t.equal(corrected_note, null);
+  t.ok(Math.abs(found!.difference - 14 / 40 / 0.7) < 1e-12, String(found!.difference));
+  t.ok(found!.low < found!.difference && found!.difference < found!.high && found!.high <= 1);
+  t.equal(metricOf(await compare({ baseline, candidates: [candidate] }), 'cost_usd').corrected, null);
+});
+
+t.test('metrics can be chosen, and p is adjusted for these alone', async (t) => {
+  const chosen = await evaluator('chosen');
+  const datasetId = await dataset(40);
+  const scores = (passing: number) =>
+    Array.from({ length: 40 }, (_, index) => ({ score: index < passing ? 1 : 0 }));
+  const baseline = await answered(datasetId, [chosen], scores(10));
+  const candidate = await answered(datasetId, [chosen], scores(20));
+  const [all, one] = [
+    await compare({ baseline, candidates: [candidate] }),
+    await compare({ baseline, candidates: [candidate], metrics: ['CHOSEN'] }),
+  ];
+  t.same(
+    one.candidates[0]!.metrics.map(({ name }) => name),
+    ['chosen'],
+  );
+  const [metric] = one.candidates[0]!.metrics;
+  t.equal(metric!.adjusted_p_value, metric!.p_value);
+  t.ok(metricOf(all, 'chosen').adjusted_p_value! > metric!.p_value!);
+  const refused = await api.call('/v1/experiment/compare', {
+    body: { baseline, candidates: [candidate], metrics: ['kind'] },
+  });
+  t.match(refused, {
+    status: 400,
+    body: {
+      error:
+        'The metric "kind" cannot be compared: there are "chosen", "cost_usd", "latency_ms", "tokens", "errors"',
+    },
+  });
 });
 
 t.test('the same comparison again is the same, to the digit', async (t) => {

@@ -25,6 +25,8 @@ const metric = (more: Partial<MetricComparisonJson>): MetricComparisonJson => ({
   table: null,
   wilcoxon: null,
   minimum_detectable: 0.06,
+  corrected: null,
+  corrected_note: null,
   verdict: 'undecided',
   regressions: [],
   ...more,

@@ -73,6 +73,8 @@ t.test('Markdown shows names as code, and nothing in them is a link, a tag or an
             table: null,
             wilcoxon: null,
             minimum_detectable: 0.2,
+            corrected: null,
+            corrected_note: null,
             verdict: 'worse',
             regressions: [
               {
