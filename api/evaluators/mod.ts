@@ -21,6 +21,7 @@ export { createJudgeModelCheck } from './judge-models.ts';
 export { OnlineEvaluatorJson } from './online.ts';
 export { RetriedJson } from './reopen.ts';
 export { RunJson } from './run-json.ts';
+export { findScoreRange } from './score-range.ts';
 export { StatsJson, StatsQuery } from './stats.ts';
 export { createTrials } from './trials.ts';
 export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';

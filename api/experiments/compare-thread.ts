@@ -6,9 +6,13 @@ import {
   compareMetrics,
   correctedDifference,
   groupPairs,
+  type Interval,
   type Metric,
+  type Pair,
   pairRuns,
+  peek,
   standardError,
+  verdictOf,
 } from '#core/statistics/mod.ts';
 
 const DEFAULT_ALPHA = 0.05;
@@ -18,7 +22,16 @@ export type MetricTask = Metric &
   Pick<MetricComparisonJson, 'metric' | 'evaluator_id' | 'name'> & {
     /** How far the evaluator agrees with people; null: they rated nothing; absent: it does not pass or fail. */
     confusion?: Confusion | null;
+    /** Of a candidate that may have ended early by this metric. */
+    sequence?: Sequence;
   };
+
+/** How a metric was looked at while its experiment ran. */
+export type Sequence = {
+  range: Interval | null;
+  /** The ids of items, in the order in which they were asked. */
+  order: string[];
+};
 
 export type CompareTask = { metrics: MetricTask[]; regressions: number };
 
@@ -72,6 +85,29 @@ function metricJson(task: MetricTask, comparison: Comparison): Omit<ComparedMetr
     minimum_detectable: comparison.minimumDetectable,
     ...correctedOf(task),
     verdict: comparison.verdict,
+    ...(task.sequence !== undefined && looked(task, task.sequence)),
+  };
+}
+
+/**
+ * Returns the interval that holds at each look, and the verdict by it. A p value that was looked at while items came in would
+ * find differences by chance, so there is none.
+ */
+function looked({ baseline, candidate, options }: MetricTask, { range, order }: Sequence) {
+  const places = new Map(order.map((itemId, index) => [itemId, index]));
+  const placeOf = ({ itemId }: Pair) => places.get(itemId) ?? order.length;
+  const pairs = pairRuns(baseline, candidate).pairs.toSorted((left, right) => placeOf(left) - placeOf(right));
+  const { sums, sizes } = groupPairs(pairs);
+  const { alpha = DEFAULT_ALPHA, margin = null, direction } = options;
+  const differences = sums.map((sum, index) => sum / sizes[index]!);
+  const { interval, method } = peek(differences, { alpha, margin, direction, range });
+  return {
+    interval: interval && { ...interval, method },
+    interval_note: interval === null ? 'There are too few items' : null,
+    p_value: null,
+    p_method: null,
+    adjusted_p_value: null,
+    verdict: verdictOf({ interval, pValue: 0, alpha, margin, direction }),
   };
 }
 

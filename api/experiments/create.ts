@@ -4,7 +4,12 @@ import { EXPERIMENTS_CHANNEL } from '#core/contracts/channels.ts';
 import { quoteValue } from '#core/contracts/check.ts';
 import { BUILT_IN_METRICS } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
-import { type ExperimentBody, MAX_RUNNING_EXPERIMENTS, type Target } from '#core/contracts/experiment.ts';
+import {
+  type EarlyStopRule,
+  type ExperimentBody,
+  MAX_RUNNING_EXPERIMENTS,
+  type Target,
+} from '#core/contracts/experiment.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { usdToNano } from '#core/contracts/money.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
@@ -12,7 +17,7 @@ import { parseRules } from '#core/experiments/gate/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { findScoreRange, readUuid, unknown } from '../evaluators/mod.ts';
 import { findGraders, type Grader } from './graders.ts';
 import { readTarget } from './read-target.ts';
 import { checkSize, type Items, insertRuns, scheduleGrades } from './runs.ts';
@@ -36,6 +41,7 @@ type Planned = {
   usesCache: boolean;
   maxCostNano: number | null;
   rules: string[] | null;
+  earlyStop: EarlyStopRule | null;
   git: string | null;
   baselineId: string | null;
   at: Date;
@@ -73,6 +79,7 @@ export async function createExperiment(
     usesCache: cache,
     maxCostNano: maxCostOf(body),
     rules: body.rules ?? null,
+    earlyStop: null,
     git: body.git === undefined ? null : storableJson(body.git).text,
     at,
   };
@@ -84,7 +91,26 @@ export async function createExperiment(
   await refuseTooMany(tx, organizationId);
   await checkSize(tx, { ...items, repetitions });
   const baselineId = await readBaseline(tx, planned, body.baseline);
-  return await insert(tx, { ...planned, baselineId });
+  const earlyStop = await readEarlyStop(tx, organizationId, body, planned.graders);
+  return await insert(tx, { ...planned, baselineId, earlyStop });
+}
+
+/** @throws AssayError invalid_body */
+async function readEarlyStop(
+  tx: TransactionSql,
+  organizationId: string,
+  { earlyStop, baseline, target, reuse }: ExperimentBody,
+  graders: readonly Grader[],
+): Promise<EarlyStopRule | null> {
+  if (earlyStop === undefined) return null;
+  if (baseline === undefined) throw invalidField('earlyStop', 'needs a baseline');
+  if (target.kind === 'recorded' || target.kind === 'external' || reuse === true)
+    throw invalidField('earlyStop', 'needs a target whose calls are made here, without reuse');
+  const wanted = earlyStop.evaluatorId ?? graders[0]?.id;
+  const grader = graders.find(({ id }) => id === wanted);
+  if (grader === undefined) throw invalidField('earlyStop.evaluatorId', 'must be one of evaluatorIds');
+  const range = await findScoreRange(tx, organizationId, grader.id, grader.version);
+  return { evaluatorId: grader.id, margin: earlyStop.margin ?? null, range };
 }
 
 /** Returns the id of the baseline that a body names, which is made here when it is of recorded answers. */
@@ -102,6 +128,7 @@ async function readBaseline(
       repetitions: 1,
       maxCostNano: null,
       rules: null,
+      earlyStop: null,
       baselineId: null,
     };
     return (await findSame(tx, recorded)) ?? (await insert(tx, recorded));
@@ -143,12 +170,13 @@ async function insert(tx: TransactionSql, planned: Planned): Promise<string> {
   await tx`
     insert into assay.experiments
       (experiment_id, organization_id, name, dataset_id, dataset_version, split, target, evaluators, repetitions, seed,
-       concurrency, cache, max_cost_nano, state, rules, git, baseline_experiment_id, created_by, created_at, updated_at)
+       concurrency, cache, max_cost_nano, state, rules, early_stop, git, baseline_experiment_id, created_by, created_at, updated_at)
     values
       (${experimentId}, ${organizationId}, ${planned.name}, ${items.datasetId}, ${items.version}, ${items.split},
        ${storableJson(target).text}::text::jsonb, ${gradersJson(graders)}::text::jsonb, ${repetitions}, ${seed}::int8,
        ${planned.concurrency}, ${planned.usesCache ? 'on' : 'off'}, ${planned.maxCostNano}::int8, 'running',
-       ${planned.rules === null ? null : storableJson(planned.rules).text}::text::jsonb, ${planned.git}::text::jsonb, ${planned.baselineId}::uuid, ${author.keyId}::uuid, ${at}, ${at})`;
+       ${planned.rules === null ? null : storableJson(planned.rules).text}::text::jsonb,
+       ${planned.earlyStop === null ? null : JSON.stringify(planned.earlyStop)}::text::jsonb, ${planned.git}::text::jsonb, ${planned.baselineId}::uuid, ${author.keyId}::uuid, ${at}, ${at})`;
   const isRecorded = target.kind === 'recorded';
   await insertRuns(tx, { ...items, experimentId, organizationId, repetitions, seed, isRecorded, at });
   if (isRecorded) {

@@ -1,9 +1,11 @@
 /** Experiments and their runs as rows, and as the API shows them. */
 import type {
+  EarlyStopRule,
   ExperimentJson,
   ExperimentRunJson,
   ExperimentRunState,
   ExperimentState,
+  Stop,
 } from '#core/contracts/experiment.ts';
 import { nanoToUsd, usdOrNull } from '#core/contracts/money.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
@@ -27,6 +29,8 @@ export type ExperimentRow = {
   state: ExperimentState;
   paused_reason: string | null;
   rules: string[] | null;
+  early_stop: EarlyStopRule | null;
+  stopped: Stop | null;
   git: unknown;
   created_at: Date;
   updated_at: Date;
@@ -83,6 +87,11 @@ export function experimentJson(row: ExperimentRow): ExperimentJson {
     state: row.state,
     paused_reason: row.paused_reason,
     rules: row.rules,
+    early_stop: row.early_stop && {
+      evaluator_id: row.early_stop.evaluatorId,
+      margin: row.early_stop.margin,
+    },
+    stopped: row.stopped,
     git: row.git,
     runs: row.runs,
     pending: row.pending,

@@ -1,5 +1,6 @@
 /** Reads what an experiment measured: the runs of each metric, and what is told of its items. */
 import type { BuiltInMetric, ClusterKind } from '#core/contracts/comparison.ts';
+import type { EarlyStopRule } from '#core/contracts/experiment.ts';
 import { nanoToUsd } from '#core/contracts/money.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import type { Run } from '#core/statistics/mod.ts';
@@ -11,6 +12,9 @@ export type Measured = {
   datasetId: string;
   datasetVersion: number;
   evaluators: { id: string; version: number }[];
+  baselineId: string | null;
+  /** By what it may have ended early. */
+  earlyStop: EarlyStopRule | null;
   /** By item and repetition. */
   rows: RunMeasures[];
   /** Runs of each evaluator's scores. */
@@ -20,6 +24,7 @@ export type Measured = {
 type RunMeasures = {
   itemId: string;
   repetition: number;
+  position: number;
   state: string;
   requestId: string | null;
   costNano: string | null;
@@ -34,11 +39,12 @@ export async function findMeasured(
   experimentId: string,
 ): Promise<Measured | undefined> {
   const [experiment] = await tx<Omit<Measured, 'rows' | 'scores'>[]>`
-    select experiment_id as "experimentId", name, dataset_id as "datasetId", dataset_version as "datasetVersion", evaluators
+    select experiment_id as "experimentId", name, dataset_id as "datasetId", dataset_version as "datasetVersion", evaluators,
+           baseline_experiment_id as "baselineId", early_stop as "earlyStop"
       from assay.experiments where organization_id = ${organizationId} and experiment_id = ${experimentId}`;
   if (experiment === undefined) return undefined;
   const rows = await tx<RunMeasures[]>`
-    select x.item_id as "itemId", x.repetition, x.state, x.request_id as "requestId", q.cost_nano as "costNano",
+    select x.item_id as "itemId", x.repetition, x.position, x.state, x.request_id as "requestId", q.cost_nano as "costNano",
            q.latency_ms as "latencyMs", q.total_tokens as tokens
       from assay.experiment_runs x
       left join assay.requests q on q.organization_id = x.organization_id and q.request_id = x.request_id

@@ -10,7 +10,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { Amount } from '#core/experiments/gate/mod.ts';
 import type { Confusion } from '#core/scores/mod.ts';
 import type { CompareOptions, MetricKind, Run } from '#core/statistics/mod.ts';
-import type { MetricTask } from './compare-thread.ts';
+import type { MetricTask, Sequence } from './compare-thread.ts';
 import { type EvaluatorFacts, type ItemFacts, type Measured, runsOf } from './measured.ts';
 
 /** A metric that is wanted, by its name or the id of its evaluator, with the margin of its own. */
@@ -69,6 +69,7 @@ export function metricsOf(
       baseline: clustered(before),
       candidate: clustered(after),
       ...(id !== null && confusions.has(id) && { confusion: confusions.get(id)! }),
+      ...(id !== null && mayEndEarly(sides, id) && { sequence: sequenceOf(candidate) }),
       options: {
         ...options,
         margin: marginOf(own, metric, before),
@@ -87,6 +88,16 @@ export function metricsOf(
     metrics: chosen.map(({ one, found }) => task(found, one.margin)),
     leftOut: [],
   };
+}
+
+/** Returns whether a candidate was looked at by this evaluator while it ran, beside this baseline. */
+function mayEndEarly({ baseline, candidate }: Sides, evaluatorId: string): boolean {
+  return candidate.earlyStop?.evaluatorId === evaluatorId && candidate.baselineId === baseline.experimentId;
+}
+
+function sequenceOf({ earlyStop, rows }: Measured): Sequence {
+  const inOrder = rows.toSorted((left, right) => left.position - right.position);
+  return { range: earlyStop!.range, order: [...new Set(inOrder.map(({ itemId }) => itemId))] };
 }
 
 type NamedMetric = { id: string | null; name: string };

@@ -95,6 +95,35 @@ const FromLog = Type.Object(
 );
 export type FromLog = Static<typeof FromLog>;
 
+const EarlyStop = Type.Object(
+  {
+    evaluatorId: Type.Optional(Id),
+    margin: Type.Optional(
+      Type.Number({
+        exclusiveMinimum: 0,
+        maximum: 1e6,
+        description: 'A difference that is certainly smaller ends it as well, as futile',
+      }),
+    ),
+  },
+  {
+    ...closed,
+    description:
+      'Ends the experiment once the difference from its baseline is certain by one evaluator, the first by default. It is looked at after each 25 pairs, so that the looks together raise a false alarm in 5 % at most',
+  },
+);
+
+/** How an experiment that may end early is decided, as it is stored. */
+export type EarlyStopRule = {
+  evaluatorId: string;
+  margin: number | null;
+  /** The smallest and largest score; null: they are not known. */
+  range: { low: number; high: number } | null;
+};
+
+const STOPS = ['better', 'worse', 'futile'] as const;
+export type Stop = (typeof STOPS)[number];
+
 export const ExperimentBody = Type.Object(
   {
     name: Type.String({
@@ -151,6 +180,7 @@ export const ExperimentBody = Type.Object(
         description: 'US dollars, of answers and judges together',
       }),
     ),
+    earlyStop: Type.Optional(EarlyStop),
     rules: Type.Optional(GateRules),
     reuse: Type.Optional(
       Type.Boolean({
@@ -219,6 +249,11 @@ export const ExperimentJson = Type.Object(
     state: OneOf(EXPERIMENT_STATES),
     paused_reason: Nullable(Type.String(), 'Why it paused by itself; null: it did not'),
     rules: Nullable(Type.Array(Type.String()), 'What its gate asks for'),
+    early_stop: Nullable(
+      Type.Object({ evaluator_id: Type.String(), margin: Nullable(Type.Number()) }, closed),
+      'By what it may end early',
+    ),
+    stopped: Nullable(OneOf(STOPS), 'What was certain when it ended early'),
     git: Nullable(Type.Unknown()),
     runs: Type.Integer({
       description: 'Answers that it needs; the next five say how many are in which state',

@@ -25,6 +25,6 @@ export { krippendorffAlpha, type RatingLevel } from './krippendorff.ts';
 export type { Interval, PairedTable } from './newcombe.ts';
 export { type Pair, type Paired, pairRuns, type Run } from './pairs.ts';
 export { detectableDifference, detectableShare, effectiveCount, type PowerOptions } from './power.ts';
-export type { Direction, Verdict } from './verdict.ts';
+export { type Direction, type Verdict, verdictOf } from './verdict.ts';
 export type { Wilcoxon } from './wilcoxon.ts';
 export { type Preference, settleOrders, type WinRate, winRateOf } from './win-rate.ts';

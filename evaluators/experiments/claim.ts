@@ -12,6 +12,7 @@ import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { fairShares, LEASE_MS } from '../queue/mod.ts';
 import type { Claimed, Room } from '../worker/mod.ts';
+import { endsEarly, type LookedAt } from './early-stop.ts';
 import type { ExperimentJob, RunKey } from './job.ts';
 
 export type ClaimOptions = {
@@ -34,7 +35,7 @@ type Experiment = {
   leftNano: number | null;
   /** Calls whose cost is not known yet. */
   open: number;
-};
+} & LookedAt;
 
 /** Claims due runs, in the order of their experiments' seeds. */
 export async function claimRuns(
@@ -87,6 +88,7 @@ async function claimOf(
       const experiment = await lockExperiment(tx, id);
       const limit = Math.min(experiment?.room ?? 0, share - jobs.length);
       if (experiment === null || limit <= 0) return [];
+      if (await endsEarly(tx, experiment)) return [];
       const due = await adoptAnswered(tx, experiment, await lockDue(tx, experiment, limit));
       return await take(tx, experiment, due, options);
     });
@@ -106,7 +108,8 @@ async function lockExperiment(tx: TransactionSql, experimentId: string): Promise
     select x.experiment_id as "experimentId", x.organization_id as "organizationId", x.target,
            x.cache = 'on' as "usesCache", x.concurrency - held.count as room,
            (x.max_cost_nano - x.spent_nano - x.judge_spent_nano - reserved.nano)::float8 as "leftNano",
-           held.count + reserved.count as open
+           held.count + reserved.count as open, x.early_stop as "earlyStop", x.looked_runs as "lookedRuns",
+           x.looked_pairs as "lookedPairs"
       from assay.experiments x
      cross join lateral (
        select count(*)::int4 as count from assay.experiment_runs r
