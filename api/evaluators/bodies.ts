@@ -160,6 +160,9 @@ export const EvaluationQueryBody = Type.Object(
     requestId: Type.Optional(Type.String()),
     runId: Type.Optional(Type.String()),
     state: Type.Optional(OneOf(EVALUATION_STATES)),
+    imported: Type.Optional(
+      Type.Boolean({ description: 'True: judgments that were imported; false: the others' }),
+    ),
     errorCode: Type.Optional(Type.String()),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),

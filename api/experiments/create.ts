@@ -11,7 +11,7 @@ import {
 import { usdToNano } from '#core/contracts/money.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
+import { isImported, laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
@@ -205,6 +205,7 @@ async function finishRecorded(
   }: { experimentId: string; organizationId: string; graders: Grader[]; at: Date },
 ): Promise<void> {
   for (const { id, version, scoringType, adapter } of graders) {
+    if (isImported(adapter)) continue;
     await tx`
       insert into assay.evaluations
         (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at)

@@ -29,7 +29,7 @@ import { runStatement } from './statement.ts';
 
 export { nanoToUsd, usdOrNull, usdToNano } from '#core/contracts/money.ts';
 export { scoresOf } from './annotations.ts';
-export { awaitRequest } from './await-request.ts';
+export { awaitRequest, awaitRequests } from './await-request.ts';
 export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';

@@ -10,6 +10,7 @@ export const SKIP_REASONS = [
   'evaluator_deleted',
   'request_deleted',
   'evaluator_call',
+  'evaluator_imported',
   'run_budget_spent',
   'variables_missing',
 ] as const;
