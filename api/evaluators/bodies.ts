@@ -188,6 +188,7 @@ const TestInputBody = Type.Object(
     inputBody: Type.Unknown({ description: 'The body of a request: JSON, or a string of JSON' }),
     outputBody: Type.Unknown({ description: 'The body of its response: the same' }),
     inputs: Type.Optional(Type.Object({}, { description: 'Prompt variables' })),
+    expected: Type.Optional(Type.Unknown({ description: 'What the answer should have been' })),
   },
   closed,
 );

@@ -105,11 +105,12 @@ function writeJson(value: unknown, path: string): string {
   }
 }
 
-function readTestInput({ inputBody, outputBody, inputs }: TestInputBody): TestInput {
+function readTestInput({ inputBody, outputBody, inputs, expected }: TestInputBody): TestInput {
   return {
     requestText: bodyText(inputBody, 'testInput.inputBody'),
     responseText: bodyText(outputBody, 'testInput.outputBody'),
     inputs: (inputs ?? {}) as Record<string, unknown>,
+    ...(expected !== undefined && { expected: writeJson(expected, 'testInput.expected') }),
   };
 }
 

@@ -7,7 +7,7 @@ import { closed, OneOf } from './shapes.ts';
 /** Items that one call of `items/from-requests` makes, and the bytes of their contents. */
 export const MAX_SAMPLE = 10_000;
 export const MAX_SAMPLE_BYTES = 64 * 1024 * 1024;
-const EXPECTED_SOURCES = ['answer', 'none'] as const;
+const EXPECTED_SOURCES = ['answer', 'logged', 'none'] as const;
 const CLUSTER_SOURCES = ['session', 'user', 'none'] as const;
 
 export const FromRequestsBody = Type.Object(
@@ -88,6 +88,7 @@ const SKIP_REASONS = [
   'body_too_large',
   'no_chat_body',
   'no_answer',
+  'no_expected',
   'schema',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];

@@ -160,7 +160,7 @@ export function variableLookup(variable: string): (subject: Subject) => unknown 
   if (parts.length === 1 && part !== undefined && 'lookup' in part) return part.lookup;
   throw invalidConfig(
     'expectedFrom',
-    `must be one of input, output, inputs.<name>, request.<path>, response.<path>, properties.<name>, but is ${quoteValue(variable)}`,
+    `must be one of input, output, inputs.<name>, request.<path>, response.<path>, properties.<name>, expected, expected.<path>, but is ${quoteValue(variable)}`,
   );
 }
 

@@ -131,8 +131,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   };
 }
 
-function wholeRecord({ requestText, responseText, inputs }: StoredRecord) {
-  return { requestText, responseText, inputs: inputs ?? {} };
+function wholeRecord({ requestText, responseText, inputs, expected = null }: StoredRecord) {
+  return { requestText, responseText, inputs: inputs ?? {}, expected };
 }
 
 const DEFECT: Outcome = {
