@@ -21,7 +21,8 @@ export function readExpected(json: Buffer): string | null {
     scanMembers(whole, { names: [], maxDepth: MAX_DEPTH + 1 });
   } catch (fault) {
     if (!(fault instanceof JsonFault)) throw fault;
-    if (fault.reason === 'depth') throw invalidField('expected', `may be nested at most ${MAX_DEPTH} levels deep`);
+    if (fault.reason === 'depth')
+      throw invalidField('expected', `may be nested at most ${MAX_DEPTH} levels deep`);
     throw invalidField('expected', 'names a member many times in one object');
   }
   const text = withoutSpace(json.toString('utf8'));

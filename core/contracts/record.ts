@@ -51,7 +51,8 @@ export const RequestRecord = Type.Object(
     ),
     expected: Type.Optional(
       Type.Unknown({
-        description: 'What the answer should have been, null: not known; only when the query has includeExpected',
+        description:
+          'What the answer should have been, null: not known; only when the query has includeExpected',
       }),
     ),
   },

@@ -106,7 +106,8 @@ function readVariable(variable: string): TemplatePart {
   if (variable === 'input') return { variable, lookup: (subject) => subject.input };
   if (variable === 'output') return { variable, lookup: (subject) => subject.output };
   if (variable === 'expected') return { variable, lookup: (subject) => subject.expected };
-  const [, root, rest = ''] = /^(inputs|request|response|properties|expected)\.([^{}]+)$/.exec(variable) ?? [];
+  const [, root, rest = ''] =
+    /^(inputs|request|response|properties|expected)\.([^{}]+)$/.exec(variable) ?? [];
   if (root === 'properties') {
     const name = foldName(rest);
     return { variable, lookup: ({ properties }) => ownMember(properties, name) };

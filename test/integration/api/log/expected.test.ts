@@ -29,7 +29,10 @@ t.test('an expected answer is shown, as it was sent, where it is asked for', asy
   t.ok(found.text.includes(`"expected":${STORED}`));
   const body = { ...ofUser('exact'), format: 'ndjson', includeExpected: true };
   t.ok((await api.call('/v1/request/export', { body })).text.includes(`"expected":${STORED}`));
-  t.match(await api.call(`/v1/request/${id}?includeExpected=yes`), { status: 400, text: /includeExpected must be one of/ });
+  t.match(await api.call(`/v1/request/${id}?includeExpected=yes`), {
+    status: 400,
+    text: /includeExpected must be one of/,
+  });
   const theirs = await api.call(`/v1/request/${id}?includeExpected=true`, { key: api.other.key });
   t.equal(theirs.status, 404);
 });
@@ -48,19 +51,25 @@ t.test('texts, numbers and booleans can be expected; null and nothing are no exp
   t.equal(row!.count, 0);
 });
 
-t.test('an expected answer that is too large or too deep is refused with the rule, and nothing is logged', async (t) => {
-  const deep = `${'['.repeat(513)}${']'.repeat(513)}`;
-  const cases: [string, RegExp][] = [
-    [JSON.stringify('x'.repeat(64 * 1024 - 1)), /expected may be at most 65536 bytes long as JSON, but has 65537/],
-    [deep, /expected may be nested at most 512 levels deep/],
-  ];
-  for (const [expected, text] of cases) {
-    const raw = JSON.stringify(call({ user_id: 'refused', expected: 'E' })).replace('"E"', expected);
-    t.match(await api.call(LOG, { raw }), { status: 400, text });
-  }
-  await ingest();
-  t.same(await api.query(ofUser('refused')), []);
-});
+t.test(
+  'an expected answer that is too large or too deep is refused with the rule, and nothing is logged',
+  async (t) => {
+    const deep = `${'['.repeat(513)}${']'.repeat(513)}`;
+    const cases: [string, RegExp][] = [
+      [
+        JSON.stringify('x'.repeat(64 * 1024 - 1)),
+        /expected may be at most 65536 bytes long as JSON, but has 65537/,
+      ],
+      [deep, /expected may be nested at most 512 levels deep/],
+    ];
+    for (const [expected, text] of cases) {
+      const raw = JSON.stringify(call({ user_id: 'refused', expected: 'E' })).replace('"E"', expected);
+      t.match(await api.call(LOG, { raw }), { status: 400, text });
+    }
+    await ingest();
+    t.same(await api.query(ofUser('refused')), []);
+  },
+);
 
 t.test('items of a dataset take over what was logged; a request without it is skipped', async (t) => {
   const id = await loggedWith(EXACT, { user_id: 'items' });

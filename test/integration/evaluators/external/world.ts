@@ -17,6 +17,7 @@ export function subjectOf(given: Partial<Subject> = {}): Subject {
     request: { model: 'gpt-4o-mini', messages: [] },
     response: { choices: [] },
     inputs: { answer: 'Paris', 'a.b': 'dotted', list: ['x'] },
+    expected: { city: 'Paris' },
     properties: { 'expected-city': 'Paris' },
     model: 'gpt-4o-mini',
     ...given,

@@ -16,7 +16,10 @@ async function experimentOf(
   await sql`
     insert into assay.datasets (dataset_id, organization_id, name, last_version, created_at, updated_at)
     values (${datasetId}, ${organizationId}, ${datasetId}, 2, ${at}, ${at})`;
-  for (const [from, to, expected] of [[1, 2, '"of the item"'], [2, null, '"of a later version"']] as const)
+  for (const [from, to, expected] of [
+    [1, 2, '"of the item"'],
+    [2, null, '"of a later version"'],
+  ] as const)
     await sql`
       insert into assay.dataset_items
         (dataset_id, item_id, from_version, to_version, organization_id, request, expected, content_sha256)
