@@ -151,6 +151,7 @@ function identityOf(head: LogEntryHead) {
     prompt_version: storableOrNull(head.promptVersion ?? null),
     inputs: head.inputs === undefined ? null : storableJson(parseExactJson(head.inputs)).text,
     experiment_id: storableOrNull(head.experimentId),
+    expected: head.expected ?? null,
     is_stream: head.stream,
     truncated: head.truncated,
     error_code: head.errorCode,

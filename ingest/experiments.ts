@@ -1,6 +1,6 @@
 /** What a stored answer of an experiment leads to: its cost is counted, and its experiment's evaluators are to grade it. */
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
-import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
+import { isImported, laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { StorableRecord } from './build-record.ts';
 
@@ -77,7 +77,7 @@ async function schedule(tx: TransactionSql, answered: readonly Call[]): Promise<
      where x.experiment_id = any(${[...new Set(answered.map((one) => one.experiment_id))]}::uuid[])`;
   const due = answered.flatMap((call) =>
     graders
-      .filter(({ experimentId }) => experimentId === call.experiment_id)
+      .filter(({ experimentId, adapter }) => experimentId === call.experiment_id && !isImported(adapter))
       .map((grader) => ({ call, grader })),
   );
   if (due.length === 0) return;

@@ -34,6 +34,8 @@ export type RequestRow = {
   /** JSON of an object, that Postgres can cast to jsonb. */
   inputs: string | null;
   experiment_id: string | null;
+  /** JSON, as text. */
+  expected: string | null;
   request_properties: string | null;
   properties_folded: string;
   is_stream: boolean;

@@ -44,6 +44,7 @@ const REQUESTS: Columns<RequestRow> = {
   prompt_version: 'text',
   inputs: 'jsonb',
   experiment_id: 'text',
+  expected: 'text',
   request_properties: 'jsonb',
   properties_folded: 'jsonb',
   is_stream: 'bool',

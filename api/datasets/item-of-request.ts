@@ -16,9 +16,9 @@ export function itemOfRequest(row: SourceRow, options: FromRequestsBody): ReadIt
   if (row.is_too_large) return 'body_too_large';
   const request = withoutDelivery(bytesOf(row.request_raw, row.request_text));
   if (request === null) return 'no_chat_body';
-  const expected =
-    options.expected === 'answer' ? answerText(bytesOf(row.response_raw, row.response_text)) : null;
-  if (options.expected === 'answer' && expected === null) return 'no_answer';
+  const expected = expectedOf(row, options);
+  if (expected === null && options.expected === 'answer') return 'no_answer';
+  if (expected === null && options.expected === 'logged') return 'no_expected';
   const { cluster = 'session' } = options;
   const clusterId = { session: row.session_id, user: row.user_id, none: null }[cluster];
   const named = JSON.stringify({
@@ -34,6 +34,12 @@ export function itemOfRequest(row: SourceRow, options: FromRequestsBody): ReadIt
     '}',
   ].join('');
   return readChat(Buffer.from(text), row.request_id);
+}
+
+/** Returns what an item's answer should be as JSON: the logged answer, or what was logged beside it; null: it is not known. */
+function expectedOf(row: SourceRow, options: FromRequestsBody): string | null {
+  if (options.expected === 'answer') return answerText(bytesOf(row.response_raw, row.response_text));
+  return options.expected === 'logged' ? row.expected : null;
 }
 
 /** Reads an item whose request has messages; its bounds are those of every item. */

@@ -10,6 +10,8 @@ export type SourceRow = {
   user_id: string | null;
   /** JSON. */
   inputs: string | null;
+  /** What the answer should have been: JSON as it was sent. */
+  expected: string | null;
   is_too_large: boolean;
   request_text: string | null;
   request_raw: Buffer | null;
@@ -29,14 +31,14 @@ export async function loadSources(
   const times = keys.map(({ created_at }) => created_at.toISOString());
   const ids = keys.map(({ request_id }) => request_id);
   return tx<SourceRow[]>`
-    select r.request_id, r.session_id, r.user_id, r.inputs, not coalesce(b.fits, true) as is_too_large,
+    select r.request_id, r.session_id, r.user_id, r.inputs, r.expected, not coalesce(b.fits, true) as is_too_large,
            case when b.fits and b.request_raw is null then b.request_text end as request_text,
            case when b.fits then b.request_raw end as request_raw,
            case when b.fits and b.response_raw is null then b.response_text end as response_text,
            case when b.fits then b.response_raw end as response_raw
       from unnest(${times}::timestamptz[], ${ids}::text[]) with ordinality as k (created_at, request_id, position)
      cross join lateral (
-       select request_id, session_id, user_id, inputs::text as inputs from assay.requests
+       select request_id, session_id, user_id, inputs::text as inputs, expected from assay.requests
         where organization_id = ${organizationId} and created_at = k.created_at and request_id = k.request_id
        offset 0) r
       left join lateral (

@@ -160,6 +160,9 @@ export const EvaluationQueryBody = Type.Object(
     requestId: Type.Optional(Type.String()),
     runId: Type.Optional(Type.String()),
     state: Type.Optional(OneOf(EVALUATION_STATES)),
+    imported: Type.Optional(
+      Type.Boolean({ description: 'True: judgments that were imported; false: the others' }),
+    ),
     errorCode: Type.Optional(Type.String()),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LIMIT })),
     offset: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER })),
@@ -185,6 +188,7 @@ const TestInputBody = Type.Object(
     inputBody: Type.Unknown({ description: 'The body of a request: JSON, or a string of JSON' }),
     outputBody: Type.Unknown({ description: 'The body of its response: the same' }),
     inputs: Type.Optional(Type.Object({}, { description: 'Prompt variables' })),
+    expected: Type.Optional(Type.Unknown({ description: 'What the answer should have been' })),
   },
   closed,
 );

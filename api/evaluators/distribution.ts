@@ -2,7 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { foldLabel } from '#core/contracts/categories.ts';
 import { closed } from '#core/contracts/shapes.ts';
-import { choicesFor, type ScoreDefinition } from './threshold.ts';
+import { choicesFor, rangeOf, type ScoreDefinition } from './threshold.ts';
 
 /** The version of an evaluator that the statistics describe. */
 export type Version = ScoreDefinition & {
@@ -28,7 +28,7 @@ export type Bucket = Static<typeof Bucket>;
 const BUCKETS = 10;
 /** Returns empty buckets: one for each choice where there are choices, else ten of equal width over the range of scores. */
 export function bucketsOf(version: Version, scores: { min: number | null; max: number | null }): Bucket[] {
-  const { scoringType, llmTemplate } = version;
+  const { scoringType } = version;
   if (scoringType === 'LLM-BOOLEAN') {
     return [
       { label: 'false', score: 0, count: 0 },
@@ -39,8 +39,9 @@ export function bucketsOf(version: Version, scores: { min: number | null; max: n
   if (choices !== undefined) {
     return choices.map(({ description, score }) => ({ label: description, score, count: 0 }));
   }
-  const from = llmTemplate?.min ?? scores.min;
-  const to = llmTemplate?.max ?? scores.max;
+  const range = rangeOf(version);
+  const from = range?.min ?? scores.min;
+  const to = range?.max ?? scores.max;
   if (from === null || to === null) return [];
   if (from === to) return [{ from, to, count: 0 }];
   const edges = edgesOf(from, to);

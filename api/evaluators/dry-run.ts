@@ -6,7 +6,7 @@ import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd, runStatement } from '../requests/mod.ts';
 import type { Context } from './context.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
-import { requireEvaluator } from './evaluators.ts';
+import { refuseImported, requireEvaluator } from './evaluators.ts';
 
 export const DryRunJson = Type.Object(
   {
@@ -74,6 +74,7 @@ export async function dryRun(
   const matching = await requests.count(organizationId, { filter });
   return inOrganization(sql, organizationId, async (tx) => {
     const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
+    refuseImported(evaluator);
     const scored = await countScored(tx, organizationId, evaluator, parseFilter(filter));
     const cost = await averageCost(tx, organizationId, evaluator);
     const count = Math.min(limit ?? Number.POSITIVE_INFINITY, Math.max(0, matching - scored));

@@ -69,6 +69,7 @@ export const EvaluationJson = Type.Object(
     judge: Nullable(JudgeJson, 'Null when no judge was called'),
     scheduled_at: Timestamp,
     finished_at: Nullable(Timestamp),
+    imported_at: Nullable(Timestamp, 'When a judgment that was made elsewhere was imported; null: made here'),
   },
   { ...closed, $id: 'Evaluation' },
 );
@@ -104,6 +105,7 @@ export type EvaluationRow = {
   judge_latency_ms: string | null;
   scheduled_at: Date;
   finished_at: Date | null;
+  imported_at: Date | null;
 };
 
 const numberOrNull = (text: string | null) => (text === null ? null : Number(text));
@@ -146,5 +148,6 @@ export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): Eval
     judge: judgeJson(row),
     scheduled_at: row.scheduled_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
+    imported_at: row.imported_at?.toISOString() ?? null,
   };
 }

@@ -45,13 +45,14 @@ async function show(tx: TransactionSql, organizationId: string, id: string): Pro
 }
 
 function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
-  const { evaluatorId, version, requestId, runId, state, errorCode } = query;
+  const { evaluatorId, version, requestId, runId, state, imported, errorCode } = query;
   return tx`
     ${evaluatorId === undefined ? tx`` : tx`and e.evaluator_id = ${evaluatorId}`}
     ${version === undefined ? tx`` : tx`and e.version = ${version}`}
     ${requestId === undefined ? tx`` : tx`and e.request_id = ${storableText(requestId)}`}
     ${runId === undefined ? tx`` : tx`and e.run_id = ${runId}`}
     ${state === undefined ? tx`` : tx`and e.state = ${state}`}
+    ${imported === undefined ? tx`` : tx`and (e.imported_at is not null) = ${imported}`}
     ${errorCode === undefined ? tx`` : tx`and e.error_code = ${storableText(errorCode)}`}`;
 }
 
@@ -63,7 +64,9 @@ export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>
     id: string,
     { from, what }: { from: readonly EvaluationState[]; what: string },
   ): Promise<never> {
-    const { state } = await find(tx, organizationId, id);
+    const { state, imported_at } = await find(tx, organizationId, id);
+    if (imported_at !== null)
+      throw new AssayError('conflict', `The evaluation ${id} was imported: it cannot be ${what}`);
     const states = `${from.slice(0, -1).join(', ')} or ${from.at(-1)}`;
     throw new AssayError(
       'conflict',

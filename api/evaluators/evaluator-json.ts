@@ -7,6 +7,7 @@ import type { ExternalConfig } from '#core/contracts/external.ts';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import {
   ADAPTERS,
+  isImported,
   laneOf,
   PAUSE_REASONS,
   type PauseReason,
@@ -111,7 +112,9 @@ export function evaluatorJson(row: EvaluatorRow, waitReason: WaitReason): Evalua
     version: row.version,
     paused:
       row.paused_reason === null ? null : { reason: row.paused_reason, message: row.paused_message ?? '' },
-    waiting: waitReason(laneOf(row.scoring_type, row.external_config?.adapter ?? null)),
+    waiting: isImported(row.external_config?.adapter)
+      ? null
+      : waitReason(laneOf(row.scoring_type, row.external_config?.adapter ?? null)),
     daily_budget_usd: usdOrNull(row.daily_budget_nano),
     threshold: row.threshold,
   };

@@ -4,6 +4,7 @@ import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { templateFieldOf } from '#core/contracts/evaluator.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
+import { isImported } from '#core/evaluations/mod.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { announceRuns } from './announce-work.ts';
@@ -77,14 +78,23 @@ async function refuseTakenName(
   throw new AssayError('conflict', message);
 }
 
+/** @throws AssayError conflict for an evaluator that can score nothing by itself */
+export function refuseImported({ external_config }: EvaluatorRow): void {
+  if (!isImported(external_config?.adapter)) return;
+  throw new AssayError(
+    'conflict',
+    'The judgments of this evaluator are imported: it cannot score requests itself',
+  );
+}
+
 /** @throws AssayError invalid_body */
 function checkThresholdOf(
   scoringType: ScoringType,
-  { llm_template: llmTemplate, code_template: codeTemplate }: Templates,
+  { llm_template: llmTemplate, code_template: codeTemplate, external_config: externalConfig }: Templates,
   threshold: number | null,
   isKept: boolean,
 ): void {
-  checkThreshold(threshold, { scoringType, llmTemplate, codeTemplate }, isKept);
+  checkThreshold(threshold, { scoringType, llmTemplate, codeTemplate, externalConfig }, isKept);
 }
 
 export function createEvaluators(context: Context): Evaluators {

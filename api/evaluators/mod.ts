@@ -3,6 +3,7 @@ import type { EvaluatorRetryBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { createEvaluations, type Evaluations } from './evaluations.ts';
 import { createEvaluators, type Evaluators } from './evaluators.ts';
+import { createImport, type ImportJudgments } from './judgments/import-judgments.ts';
 import { createOnlineEvaluators, type OnlineEvaluators } from './online.ts';
 import { type RetriedJson, reopenAll } from './reopen.ts';
 import { createRuns, type Runs } from './runs.ts';
@@ -36,6 +37,7 @@ export type EvaluatorService = {
   online: OnlineEvaluators;
   runs: Runs;
   evaluations: Evaluations;
+  importJudgments: ImportJudgments;
   tryOut: TryOut;
   stats: Stats;
   versions: Versions;
@@ -49,6 +51,7 @@ export function createEvaluatorService(context: Context): EvaluatorService {
     online: createOnlineEvaluators(context),
     runs: createRuns(context),
     evaluations: createEvaluations(context),
+    importJudgments: createImport(context),
     tryOut: createTryOut(context),
     stats: createStats(context),
     versions: createVersions(context),

@@ -8,7 +8,7 @@ import { storableJson } from '#core/json/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { OnlineEvaluatorBody, OnlineEvaluatorPatch } from './bodies.ts';
 import type { Context } from './context.ts';
-import { requireEvaluator } from './evaluators.ts';
+import { refuseImported, requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
 import { lockEvaluators } from './store.ts';
 
@@ -106,7 +106,7 @@ export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'cl
       const filter = checkedFilter(config);
       return inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
-        await requireEvaluator(tx, organizationId, evaluatorId);
+        refuseImported(await requireEvaluator(tx, organizationId, evaluatorId));
         await refuseTooMany(tx, organizationId);
         const [row] = await tx<OnlineRow[]>`
           insert into assay.online_evaluators

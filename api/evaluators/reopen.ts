@@ -36,7 +36,7 @@ function condition(tx: TransactionSql, which: Which) {
 
 /**
  * Reopens evaluations, at most a batch. The count of claims goes on, so that no process that held one before can settle it.
- * An evaluation of a paused run waits with its run.
+ * An evaluation of a paused run waits with its run. An imported judgment stays: its failure was elsewhere.
  * @returns their number
  */
 export async function reopen(
@@ -48,7 +48,8 @@ export async function reopen(
   const rows = await tx<ChangedEvaluation[]>`
     with failed as materialized (
       select evaluation_id, claims, finished_at, error_code, error_message from assay.evaluations e
-       where e.organization_id = ${organizationId} and e.state = any(${[...which.states]}::text[]) and ${condition(tx, which)}
+       where e.organization_id = ${organizationId} and e.state = any(${[...which.states]}::text[]) and e.imported_at is null
+         and ${condition(tx, which)}
        limit ${BATCH_SIZE} for update
     ), noted as (
       -- Those that ended before attempts were noted. The others have their last one there already.

@@ -10,7 +10,7 @@ import { announceRuns } from './announce-work.ts';
 import type { RunBody } from './bodies.ts';
 import type { Context } from './context.ts';
 import { type DryRunJson, dryRun } from './dry-run.ts';
-import { requireEvaluator } from './evaluators.ts';
+import { refuseImported, requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
 import { type RunJson, type RunRow, runJson, type StoredState, stateOf } from './run-json.ts';
 import { setStates } from './set-states.ts';
@@ -145,6 +145,7 @@ export function createRuns(context: Context): Runs {
       return inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
         const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
+        refuseImported(evaluator);
         refuseForeign(evaluator.scoring_type, body);
         await refuseTooMany(tx, organizationId);
         const at = new Date(clock.now());

@@ -1,6 +1,7 @@
 /** The statements behind the statistics of one version of one evaluator, with sums made in Postgres. */
 
 import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { ExternalConfig } from '#core/contracts/external.ts';
 import { EVALUATION_STATES, type EvaluationState } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Agreement, ProbeSum } from './agreement.ts';
@@ -15,13 +16,19 @@ export async function findVersion(
 ): Promise<Version | undefined> {
   const { organization_id: organizationId, evaluator_id: evaluatorId, scoring_type: scoringType } = evaluator;
   const [row] = await tx<
-    { llm_template: LlmTemplate | null; code_template: CodeTemplate | null; threshold: number | null }[]
+    {
+      llm_template: LlmTemplate | null;
+      code_template: CodeTemplate | null;
+      external_config: ExternalConfig | null;
+      threshold: number | null;
+    }[]
   >`
-    select llm_template, code_template, threshold from assay.evaluator_versions
+    select llm_template, code_template, external_config, threshold from assay.evaluator_versions
     where organization_id = ${organizationId} and evaluator_id = ${evaluatorId} and version = ${version}`;
   if (row === undefined) return undefined;
-  const { llm_template: llmTemplate, code_template: codeTemplate, threshold } = row;
-  return { organizationId, evaluatorId, version, scoringType, llmTemplate, codeTemplate, threshold };
+  const { llm_template: llmTemplate, code_template: codeTemplate, external_config: externalConfig } = row;
+  const definition = { scoringType, llmTemplate, codeTemplate, externalConfig };
+  return { organizationId, evaluatorId, version, ...definition, threshold: row.threshold };
 }
 
 const evaluationsOf = (tx: TransactionSql, { organizationId, evaluatorId, version }: Version) => tx`

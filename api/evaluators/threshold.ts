@@ -2,6 +2,7 @@
 import { choicesOf } from '#core/contracts/categories.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { ExternalConfig, ImportedConfig } from '#core/contracts/external.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 
 /** The parts of a definition that decide which scores an evaluator can give. */
@@ -9,6 +10,7 @@ export type ScoreDefinition = {
   scoringType: ScoringType;
   llmTemplate: LlmTemplate | null;
   codeTemplate: CodeTemplate | null;
+  externalConfig: ExternalConfig | null;
 };
 
 const HALF = 0.5;
@@ -16,19 +18,29 @@ const HALF = 0.5;
 /** Returns the middle of two numbers of any size. */
 const middle = (low: number, high: number) => low / 2 + high / 2;
 
-/** Returns the labels of an evaluator with their scores: a judge's choices, or the categories of code. */
-export function choicesFor({ llmTemplate, codeTemplate }: ScoreDefinition) {
-  const categories = codeTemplate?.categories;
+/** Returns the scale of an evaluator whose judgments are imported; null: another evaluator. */
+function importedScale({ externalConfig }: ScoreDefinition): ImportedConfig | null {
+  return externalConfig?.adapter === 'imported' ? externalConfig : null;
+}
+
+/** Returns the labels of an evaluator with their scores: a judge's choices, or the categories of code or of imported judgments. */
+export function choicesFor(definition: ScoreDefinition) {
+  const { llmTemplate, codeTemplate } = definition;
+  const categories = codeTemplate?.categories ?? importedScale(definition)?.categories;
   return categories === undefined ? llmTemplate?.choices : choicesOf(categories);
+}
+
+/** Returns the range that an evaluator's definition names; null: it names none. */
+export function rangeOf(definition: ScoreDefinition): { min: number; max: number } | null {
+  const { min, max } = definition.llmTemplate ?? importedScale(definition) ?? {};
+  return min === undefined || max === undefined ? null : { min, max };
 }
 
 /** Returns the lowest and the highest score that an evaluator can give; null: they are not known. */
 export function boundsOf(definition: ScoreDefinition): { low: number; high: number } | null {
-  const { scoringType, llmTemplate } = definition;
-  if (scoringType === 'LLM-BOOLEAN') return { low: 0, high: 1 };
-  if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
-    return { low: llmTemplate.min, high: llmTemplate.max };
-  }
+  if (definition.scoringType === 'LLM-BOOLEAN') return { low: 0, high: 1 };
+  const range = rangeOf(definition);
+  if (range !== null) return { low: range.min, high: range.max };
   const scores = choicesFor(definition)?.map(({ score }) => score);
   return scores === undefined ? null : { low: Math.min(...scores), high: Math.max(...scores) };
 }

@@ -13,6 +13,7 @@ import {
   TRIAL_EVALUATOR_ID,
   type TrialDefinition,
 } from '#core/contracts/trial.ts';
+import { isImported } from '#core/evaluations/mod.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import type { ExternalTestBody, LlmTestBody, PythonTestBody, TestInputBody } from './bodies.ts';
@@ -104,11 +105,12 @@ function writeJson(value: unknown, path: string): string {
   }
 }
 
-function readTestInput({ inputBody, outputBody, inputs }: TestInputBody): TestInput {
+function readTestInput({ inputBody, outputBody, inputs, expected }: TestInputBody): TestInput {
   return {
     requestText: bodyText(inputBody, 'testInput.inputBody'),
     responseText: bodyText(outputBody, 'testInput.outputBody'),
     inputs: (inputs ?? {}) as Record<string, unknown>,
+    ...(expected !== undefined && { expected: writeJson(expected, 'testInput.expected') }),
   };
 }
 
@@ -202,6 +204,11 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
 
     async external(organizationId, body) {
       const read = readExternalConfig(body.external_config, { checkUrl });
+      if (isImported(read.config.adapter))
+        throw new AssayError(
+          'invalid_body',
+          'external_config.adapter "imported" calls nothing that could be tried out',
+        );
       const owner = { organizationId, evaluatorId: TRIAL_EVALUATOR_ID };
       const sealed = sealSecrets(secrets, read.secrets, owner);
       const { outcome, durationMs } = await run(organizationId, body, {

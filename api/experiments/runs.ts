@@ -2,7 +2,7 @@
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { MAX_RUNS } from '#core/contracts/experiment.ts';
-import { laneOf } from '#core/scoring/mod.ts';
+import { isImported, laneOf } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Grader } from './graders.ts';
 
@@ -72,6 +72,7 @@ export async function scheduleGrades(
   requestId: string | null = null,
 ): Promise<void> {
   for (const { id, version, scoringType, adapter } of graders) {
+    if (isImported(adapter)) continue;
     await tx`
       insert into assay.evaluations
         (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at)

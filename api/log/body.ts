@@ -71,6 +71,9 @@ export const LogRequestBody = Type.Object(
     prompt_id: Text,
     prompt_version: Type.Optional(Nullable(Type.String(), 'The version of that prompt, such as 2.0')),
     inputs: Type.Optional(Nullable(AnyObject, 'The variables of the prompt, by name')),
+    expected: Type.Optional(
+      Type.Unknown({ description: 'What the answer should have been: any JSON; null: not known' }),
+    ),
     scores: Type.Optional(Nullable(ScoreBody.properties.scores, 'Scores that the record begins with')),
     experiment_id: Text,
     request_id: Type.Optional(

@@ -15,6 +15,7 @@ import { loggablePeriod } from './moments.ts';
 import { readCall, type SentCall } from './read-call.ts';
 
 export { LogRequestBody } from './body.ts';
+export { loggablePeriod, readCreatedAt } from './moments.ts';
 export { BODY_PATHS } from './read-call.ts';
 
 /**

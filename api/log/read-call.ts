@@ -2,6 +2,7 @@
 
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import { readExpected } from '#core/contracts/expected.ts';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { JsonFault, type MemberSpan } from '#core/json/mod.ts';
@@ -15,7 +16,7 @@ import { type Period, readAnsweredAt, readCreatedAt } from './moments.ts';
 import { readText } from './text.ts';
 
 /** The members of the body that are logged unchanged. */
-export const BODY_PATHS = [['request', 'body'], ['response', 'body'], ['inputs']] as const;
+export const BODY_PATHS = [['request', 'body'], ['response', 'body'], ['inputs'], ['expected']] as const;
 
 /** A body that fits its schema, and the text of the members at BODY_PATHS, which `body` may have stand-ins for. */
 export type SentCall = { body: LogRequestBody; written: readonly (Buffer | null)[] };
@@ -43,7 +44,7 @@ const QUOTE = 0x22;
  */
 export async function readCall({ body, written }: SentCall, period: Period): Promise<LoggedCall> {
   const { request, response } = body;
-  const [requestBody, responseBody, inputs] = written;
+  const [requestBody, responseBody, inputs, expected] = written;
   const createdAtMs = readCreatedAt(request.created_at, 'request.created_at', period);
   const answeredAtMs = readAnsweredAt(response.created_at, 'response.created_at', createdAtMs);
   const latencyMs = answeredAtMs - createdAtMs;
@@ -68,6 +69,7 @@ export async function readCall({ body, written }: SentCall, period: Period): Pro
       ...readLabels(body, await readUser(requestBody!)),
       ...readSession(body),
       ...readPrompt(body, inputs ?? null),
+      ...readExpectation(expected ?? null),
       properties: Object.entries(body.properties ?? {}),
       omitRequest: false,
       omitResponse: false,
@@ -129,6 +131,12 @@ function readPrompt(body: LogRequestBody, inputs: Buffer | null) {
     ...(hasInputs && { inputs: readInputs(inputs).text }),
     ...(scores !== null && scores !== undefined && { scores: Object.fromEntries(scoresOf({ scores })) }),
   };
+}
+
+/** Returns the member of a head that is absent where no answer is expected. */
+function readExpectation(written: Buffer | null) {
+  const expected = written === null ? null : readExpected(written);
+  return expected === null ? {} : { expected };
 }
 
 /** Returns the `user` of the request's body, as the gateway does. */

@@ -20,6 +20,32 @@ function idTimeMs(requestId: string): number | null {
   return uuid === null ? ulidTimeMs(requestId) : Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
 }
 
+/** Returns whether an id tells that its request may still be on its way to the store. */
+function isYoung(requestId: string, clock: Clock): boolean {
+  const madeAt = idTimeMs(requestId);
+  const age = madeAt === null ? Number.POSITIVE_INFINITY : clock.now() - madeAt;
+  return age < YOUNG_MS && age > -AHEAD_MS;
+}
+
+/**
+ * Runs `find` until every request is found, or for a moment while some may still be on their way.
+ * @param find returns the ids that it found, and those of the others whose requests are known to be on their way
+ * @returns the ids that were not found, of requests that may still be on their way
+ */
+export async function awaitRequests(
+  requestIds: readonly string[],
+  clock: Clock,
+  find: () => Promise<{ found: ReadonlySet<string>; coming: ReadonlySet<string> }>,
+): Promise<Set<string>> {
+  const deadline = clock.monotonic() + PATIENCE_MS;
+  for (;;) {
+    const { found, coming } = await find();
+    const awaited = requestIds.filter((id) => !found.has(id) && (coming.has(id) || isYoung(id, clock)));
+    if (awaited.length === 0 || clock.monotonic() >= deadline) return new Set(awaited);
+    await sleep(POLL_MS);
+  }
+}
+
 /**
  * Runs `attempt` until it finds the request: once, or for a moment when the id is new. A client may rate a response as soon
  * as it has it, which is before the record is stored.
@@ -34,10 +60,7 @@ export async function awaitRequest<T>(
   attempt: () => Promise<T | null | false>,
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
-  const madeAt = idTimeMs(requestId);
-  const age = madeAt === null ? Number.POSITIVE_INFINITY : clock.now() - madeAt;
-  const isYoung = age < YOUNG_MS && age > -AHEAD_MS;
-  const deadline = clock.monotonic() + (isYoung ? patienceMs : 0);
+  const deadline = clock.monotonic() + (isYoung(requestId, clock) ? patienceMs : 0);
   for (;;) {
     const found = await attempt();
     if (found !== null && found !== false) return found;

@@ -4,7 +4,13 @@
  * while it does not.
  */
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { type BodyRow, bodiesStatement, type RecordRow, recordsStatement } from '#platform/records/mod.ts';
+import {
+  type BodyRow,
+  bodiesStatement,
+  type Included,
+  type RecordRow,
+  recordsStatement,
+} from '#platform/records/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 import { runStatement } from './statement.ts';
 
@@ -30,9 +36,10 @@ export async function loadRecords(
   tx: TransactionSql,
   organizationId: string,
   keys: readonly RequestKey[],
+  included: Included,
 ): Promise<LoadedRecords> {
   if (keys.length === 0) return { rows: [], bodies: [] };
-  const rows = await runStatement<RecordRow>(tx, recordsStatement(organizationId, keys));
+  const rows = await runStatement<RecordRow>(tx, recordsStatement(organizationId, keys, included));
   const bodies = await runStatement<BodyRow>(tx, bodiesStatement(organizationId, nextBatch(rows, 0)));
   return { rows, bodies };
 }

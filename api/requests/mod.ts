@@ -14,7 +14,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { parseAnalyticsFilter } from '#core/filter/mod.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { recordFields, recordWriter } from '#platform/records/mod.ts';
+import { type Included, recordFields, recordWriter } from '#platform/records/mod.ts';
 import { removeScore, scoresOf, setFeedback, setScores } from './annotations.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
@@ -29,7 +29,7 @@ import { runStatement } from './statement.ts';
 
 export { nanoToUsd, usdOrNull, usdToNano } from '#core/contracts/money.ts';
 export { scoresOf } from './annotations.ts';
-export { awaitRequest } from './await-request.ts';
+export { awaitRequest, awaitRequests } from './await-request.ts';
 export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
@@ -55,8 +55,8 @@ export type RequestService = {
   countAtMost(organizationId: string, body: CountBody): Promise<RequestCount>;
   /** Every record of a filter, the oldest first. */
   export(organizationId: string, body: ExportBody): Promise<ExportStream>;
-  /** The record as JSON text. */
-  get(organizationId: string, requestId: string): Promise<string>;
+  /** The record as JSON text; on request with its expected answer. */
+  get(organizationId: string, requestId: string, includeExpected: boolean): Promise<string>;
   getDelivery(organizationId: string, requestId: string): Promise<Delivery>;
   setFeedback(organizationId: string, requestId: string, body: FeedbackBody): Promise<null>;
   setScores(organizationId: string, requestId: string, body: ScoreBody): Promise<null>;
@@ -66,21 +66,27 @@ export type RequestService = {
   removeProperty(organizationId: string, requestId: string, key: string): Promise<null>;
 };
 
+const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
+
+function includedBy({ includeInputs, includeExpected }: RequestQuery): Included {
+  return { includeInputs, includeExpected };
+}
+
 /** @param sql a pool under the role `assay_api` */
 export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock }): RequestService {
-  const stream = (organizationId: string, loaded: LoadedRecords, includeInputs: boolean): RecordStream => ({
+  const stream = (organizationId: string, loaded: LoadedRecords, included: Included): RecordStream => ({
     texts: recordTexts(organizationId, loaded, {
       read: (work) => inOrganization(sql, organizationId, work),
-      write: recordWriter(recordFields({ bodies: true, includeInputs })),
+      write: recordWriter(recordFields({ bodies: true, ...included })),
     }),
     isWhole: loaded.bodies.length === loaded.rows.length,
   });
 
   async function find(organizationId: string, query: RequestQuery): Promise<RecordStream> {
     const loaded = await inOrganization(sql, organizationId, async (tx) =>
-      loadRecords(tx, organizationId, await findPageKeys(tx, organizationId, query)),
+      loadRecords(tx, organizationId, await findPageKeys(tx, organizationId, query), includedBy(query)),
     );
-    return stream(organizationId, loaded, query.includeInputs);
+    return stream(organizationId, loaded, includedBy(query));
   }
 
   async function count(organizationId: string, query: RequestQuery, atMost: number | null): Promise<number> {
@@ -116,9 +122,10 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
           tx,
           organizationId,
           await findKeysOfIds(tx, organizationId, requestIds.map(storableText)),
+          NOTHING_MORE,
         ),
       );
-      return stream(organizationId, loaded, false);
+      return stream(organizationId, loaded, NOTHING_MORE);
     },
 
     count: (organizationId, body) => count(organizationId, readQuery(body), null),
@@ -130,14 +137,15 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
 
     export: createExporter({ sql, clock }),
 
-    async get(organizationId, requestId) {
+    async get(organizationId, requestId, includeExpected) {
+      const included = { includeInputs: false, includeExpected };
       const loaded = await awaitRequest(requestId, clock, () =>
         inOrganization(sql, organizationId, async (tx) => {
           const keys = await findKeysOfIds(tx, organizationId, [storableText(requestId)]);
-          return keys.length === 0 ? null : loadRecords(tx, organizationId, keys);
+          return keys.length === 0 ? null : loadRecords(tx, organizationId, keys, included);
         }),
       );
-      const { value } = await stream(organizationId, loaded, false).texts.next();
+      const { value } = await stream(organizationId, loaded, included).texts.next();
       return value as string;
     },
 

@@ -16,6 +16,7 @@ export type RequestQuery = {
   limit: number;
   offset: number;
   includeInputs: boolean;
+  includeExpected: boolean;
 };
 
 const DEFAULT_SORT: Sort = { field: 'created_at', direction: 'desc' };
@@ -35,5 +36,6 @@ export function readQuery(body: QueryBody, parse: (filter: unknown) => Filter = 
     limit: body.limit ?? DEFAULT_LIMIT,
     offset: body.offset ?? 0,
     includeInputs: body.includeInputs ?? false,
+    includeExpected: body.includeExpected ?? false,
   };
 }

@@ -7,13 +7,14 @@ import {
   PropertyBody,
   QueryBody,
   QueryIdsBody,
+  RecordParameters,
   RequestCount,
   ScoreBody,
 } from '#core/contracts/query.ts';
 import { RequestRecord } from '#core/contracts/record.ts';
 import { Delivery, type RequestService } from '../requests/mod.ts';
 import { authorized, type Keys } from './access.ts';
-import { jsonBody, reply, textReply } from './declare.ts';
+import { jsonBody, parameters, reply, textReply } from './declare.ts';
 import { analyticsReply, dataReply, exportReply, recordsReply } from './reply.ts';
 
 export type RequestRoutesOptions = {
@@ -82,8 +83,13 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
     )
     .get(
       '/v1/request/:id',
-      async ({ key, params }) => dataReply(await requests.get(key.organizationId, params.id)),
-      { response: reply(RequestRecord), detail: { summary: 'Returns one request' } },
+      async ({ key, params, query }) =>
+        dataReply(await requests.get(key.organizationId, params.id, query.includeExpected === 'true')),
+      {
+        query: parameters(RecordParameters),
+        response: reply(RequestRecord),
+        detail: { summary: 'Returns one request' },
+      },
     )
     .get(
       '/v1/request/:id/delivery',

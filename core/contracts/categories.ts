@@ -120,6 +120,23 @@ const LABEL_FOLDS: readonly ((label: string) => string)[] = [
   (label) => label.normalize('NFC').replaceAll(/\s+/gu, '').toLowerCase(),
 ];
 
+/** The choice that a label, a score or both stand for, or why there is none. */
+export type Chosen =
+  | { choice: Choice }
+  | { problem: 'none' }
+  | { problem: 'several' }
+  | { problem: 'other score'; choice: Choice };
+
+/** Finds the choice of a label and a score, of which one decides the other; null: not given. */
+export function chooseBy(label: string | null, score: number | null, choices: readonly Choice[]): Chosen {
+  const named = label === null ? null : findChoice(label, choices);
+  const found = label === null ? choices.filter((choice) => choice.score === score) : [named];
+  const [choice] = found;
+  if (choice === undefined || choice === null) return { problem: 'none' };
+  if (found.length > 1) return { problem: 'several' };
+  return score !== null && score !== choice.score ? { problem: 'other score', choice } : { choice };
+}
+
 /** Finds the choice with this label; a choice that differs in case or spaces must be the only such one. */
 export function findChoice(label: string, choices: readonly Choice[]): Choice | null {
   for (const fold of LABEL_FOLDS) {

@@ -7,7 +7,7 @@ import { closed, OneOf } from './shapes.ts';
 /** Items that one call of `items/from-requests` makes, and the bytes of their contents. */
 export const MAX_SAMPLE = 10_000;
 export const MAX_SAMPLE_BYTES = 64 * 1024 * 1024;
-export const EXPECTED_SOURCES = ['answer', 'none'] as const;
+export const EXPECTED_SOURCES = ['answer', 'logged', 'none'] as const;
 export const CLUSTER_SOURCES = ['session', 'user', 'none'] as const;
 
 export const RequestIds = Type.Array(Type.String({ minLength: 1, maxLength: 200 }), {
@@ -91,6 +91,7 @@ const SKIP_REASONS = [
   'body_too_large',
   'no_chat_body',
   'no_answer',
+  'no_expected',
   'schema',
 ] as const;
 export type SkipReason = (typeof SKIP_REASONS)[number];

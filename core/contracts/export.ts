@@ -3,7 +3,7 @@ import { filterOrQ } from './filter-or-q.ts';
 import { QueryBody } from './query.ts';
 import { closed, OneOf } from './shapes.ts';
 
-const { isCached, isPartOfExperiment, isScored, includeInputs } = QueryBody.properties;
+const { isCached, isPartOfExperiment, isScored, includeInputs, includeExpected } = QueryBody.properties;
 
 /** The key of a record, in the words of the record itself: an export goes on after it. */
 const ExportCursor = Type.Object(
@@ -28,6 +28,7 @@ export const ExportBody = Type.Object(
     isPartOfExperiment,
     isScored,
     includeInputs,
+    includeExpected,
   },
   closed,
 );

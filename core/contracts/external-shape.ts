@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from '@sinclair/typebox';
 import type { ValueError } from '@sinclair/typebox/compiler';
 import { SCORERS } from '../evaluations/mod.ts';
 import { parseTemplate, type Subject } from '../scoring/mod.ts';
+import { Categories, checkCategories } from './categories.ts';
 import { type Checker, Compile, explain, quoteValue } from './check.ts';
 import { AssayError } from './errors.ts';
 import { closed } from './shapes.ts';
@@ -58,11 +59,22 @@ const AutoevalsConfig = Type.Object(
   },
   closed,
 );
+const ImportedConfig = Type.Object(
+  {
+    adapter: Type.Literal('imported'),
+    description: Type.Optional(Type.String({ maxLength: 500 })),
+    categories: Type.Optional(Categories),
+    min: Type.Optional(Type.Number()),
+    max: Type.Optional(Type.Number()),
+  },
+  closed,
+);
 
 const CHECKERS = {
   http: Compile(HttpConfig),
   autoeval: Compile(AutoevalConfig),
   autoevals: Compile(AutoevalsConfig),
+  imported: Compile(ImportedConfig),
 };
 
 /** Any service that accepts JSON by POST and answers `{score, reasoning?}`. */
@@ -71,8 +83,12 @@ export type HttpConfig = Static<typeof HttpConfig>;
 export type AutoevalConfig = Static<typeof AutoevalConfig> & { url: string };
 /** A scorer that runs in process; its adapter is called `autoevals`. */
 export type ScorerConfig = Static<typeof AutoevalsConfig>;
+/** The scale of judgments that were made elsewhere: labels with scores, a range, or any number. */
+export type ImportedConfig = Static<typeof ImportedConfig>;
+/** The config of an adapter that evaluations run. */
+export type CalledConfig = HttpConfig | AutoevalConfig | ScorerConfig;
 /** An adapter's config as it is stored and shown: with `[secret]` in place of each secret. */
-export type ExternalConfig = HttpConfig | AutoevalConfig | ScorerConfig;
+export type ExternalConfig = CalledConfig | ImportedConfig;
 /** Secrets, keyed by the path of their field: `secret`, `apiKey`, `headers.<name in lower case>`. */
 export type ExternalSecrets = Record<string, string>;
 
@@ -104,6 +120,8 @@ export function parseShape(value: unknown): ExternalConfig {
     }
     case 'autoevals':
       return checkShape(CHECKERS.autoevals, value);
+    case 'imported':
+      return checkShape(CHECKERS.imported, value);
     default:
       throw invalidConfig('adapter', `must be one of ${names}, but is ${quoteValue(adapter)}`);
   }
@@ -142,7 +160,7 @@ export function variableLookup(variable: string): (subject: Subject) => unknown 
   if (parts.length === 1 && part !== undefined && 'lookup' in part) return part.lookup;
   throw invalidConfig(
     'expectedFrom',
-    `must be one of input, output, inputs.<name>, request.<path>, response.<path>, properties.<name>, but is ${quoteValue(variable)}`,
+    `must be one of input, output, inputs.<name>, request.<path>, response.<path>, properties.<name>, expected, expected.<path>, but is ${quoteValue(variable)}`,
   );
 }
 
@@ -177,6 +195,23 @@ export function checkScorer(config: ScorerConfig): void {
   if (scorer === 'ListContains' && !isStringArray(expected)) {
     throw invalidConfig('expected', 'must be an array of strings for the scorer "ListContains"');
   }
+}
+
+/** @throws AssayError invalid_body when the scale contradicts itself */
+export function checkScale({ categories, min, max }: ImportedConfig): void {
+  if (categories !== undefined) {
+    checkCategories(categories, 'external_config.categories');
+    if (min !== undefined || max !== undefined)
+      throw invalidConfig('categories', 'and external_config.min or max exclude each other');
+  }
+  if ((min === undefined) !== (max === undefined))
+    throw invalidConfig(min === undefined ? 'min' : 'max', 'is required beside the other end of the range');
+  if (min === undefined || max === undefined) return;
+  if (!Number.isFinite(min) || !Number.isFinite(max) || min >= max)
+    throw invalidConfig(
+      'min',
+      `must be a finite number less than external_config.max, which is ${max}, but is ${min}`,
+    );
 }
 
 function isStringArray(value: unknown): boolean {

@@ -2,7 +2,7 @@
  * The config of EXTERNAL evaluators. Secrets are written once: the stored and shown config has `[secret]` in their place, and
  * their values are kept in a sealed object, keyed by the path of their field.
  */
-import { SECRET_MARK } from '../evaluations/mod.ts';
+import { isImported, SECRET_MARK } from '../evaluations/mod.ts';
 import {
   createSecretKeeper,
   type PreviousExternal,
@@ -11,14 +11,16 @@ import {
   type SecretKeeper,
 } from './external-secrets.ts';
 import type { AutoevalConfig, ExternalConfig, ExternalSecrets, HttpConfig } from './external-shape.ts';
-import { checkExpectation, checkScorer, invalidConfig, parseShape } from './external-shape.ts';
+import { checkExpectation, checkScale, checkScorer, invalidConfig, parseShape } from './external-shape.ts';
 
 export { readSigningKey } from './external-secrets.ts';
 export {
   type AutoevalConfig,
+  type CalledConfig,
   type ExternalConfig,
   type ExternalSecrets,
   type HttpConfig,
+  type ImportedConfig,
   type ScorerConfig,
   variableLookup,
 } from './external-shape.ts';
@@ -38,6 +40,12 @@ export function readExternalConfig(
 ): { config: ExternalConfig; secrets: ExternalSecrets } {
   const given = parseShape(value);
   const { previous = null } = options;
+  if (previous !== null && isImported(previous.config.adapter) !== isImported(given.adapter))
+    throw invalidConfig('adapter', 'cannot change from or to "imported": make another evaluator');
+  if (given.adapter === 'imported') {
+    checkScale(given);
+    return { config: given, secrets: {} };
+  }
   if (given.adapter === 'autoevals') {
     checkScorer(given);
     return { config: given, secrets: {} };

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { filterOrQ } from './filter-or-q.ts';
-import { closed } from './shapes.ts';
+import { closed, OneOf } from './shapes.ts';
 
 /** Records of one page. */
 export const MAX_LIMIT = 100;
@@ -59,10 +59,17 @@ export const QueryBody = Type.Object(
     isPartOfExperiment: flag('True: only those of an experiment'),
     isScored: flag('True: only those that have a score'),
     includeInputs: flag('Adds the prompt variables to each record'),
+    includeExpected: flag('Adds to each record what its answer should have been'),
   },
   closed,
 );
 export type QueryBody = Static<typeof QueryBody>;
+
+/** The parameters of one record's address. */
+export const RecordParameters = Type.Object(
+  { includeExpected: Type.Optional(OneOf(['true', 'false'])) },
+  closed,
+);
 
 /** Largest number at which a count can stop: beyond it, an exact count takes no longer. */
 const MAX_AT_MOST = 1_000_000;

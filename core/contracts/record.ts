@@ -49,6 +49,12 @@ export const RequestRecord = Type.Object(
         description: 'Prompt variables; only when the query has includeInputs',
       }),
     ),
+    expected: Type.Optional(
+      Type.Unknown({
+        description:
+          'What the answer should have been, null: not known; only when the query has includeExpected',
+      }),
+    ),
   },
   { ...closed, $id: 'RequestRecord' },
 );

@@ -7,7 +7,13 @@ import type { JudgeUse, Outcome } from '../scoring/mod.ts';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from './evaluator.ts';
 
 /** The bodies of a call as JSON texts, and its prompt variables, as `readSubject` takes them. */
-export type TestInput = { requestText: string; responseText: string; inputs: Record<string, unknown> };
+export type TestInput = {
+  requestText: string;
+  responseText: string;
+  inputs: Record<string, unknown>;
+  /** JSON. */
+  expected?: string;
+};
 
 /** The definition of an evaluator that is tried out. */
 export type TrialDefinition =

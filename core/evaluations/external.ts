@@ -3,9 +3,17 @@
 /** Replaces a secret wherever one would be shown. */
 export const SECRET_MARK = '[secret]';
 
-/** The ways to get a score: any service by HTTP, LastMile's AutoEval, and a scorer that runs in process. */
-export const ADAPTERS = ['http', 'autoeval', 'autoevals'] as const;
+/**
+ * The ways to get a score: any service by HTTP, LastMile's AutoEval, a scorer that runs in process, and judgments that were made
+ * elsewhere and are imported.
+ */
+export const ADAPTERS = ['http', 'autoeval', 'autoevals', 'imported'] as const;
 export type Adapter = (typeof ADAPTERS)[number];
+
+/** Returns whether an evaluator has only imported judgments: nothing is ever scheduled for it. */
+export function isImported(adapter: string | null | undefined): boolean {
+  return adapter === 'imported';
+}
 
 /** Scorers of the npm library `autoevals` that need neither a model nor the user's code, by its names. */
 export const SCORERS = [

@@ -6,6 +6,7 @@ import { textStringEnd } from './string-end.ts';
 
 const QUOTE = 0x22;
 const COLON = 0x3a;
+const COMMA = 0x2c;
 const OPENING = { brace: 0x7b, bracket: 0x5b };
 const CLOSING = { brace: 0x7d, bracket: 0x5d };
 
@@ -22,8 +23,20 @@ function firstOfValue(text: string, from: number): number {
   return at;
 }
 
-/** Returns the position of the last character of the object, array or string that begins at `from`. */
+/** Returns whether a number or a literal ends before this character. */
+function endsScalar(text: string, at: number): boolean {
+  const code = text.charCodeAt(at);
+  return at >= text.length || code === COMMA || closes(code) || SPACES.includes(text[at]!);
+}
+
+/** Returns the position of the last character of the value that begins at `from`. */
 function lastOfValue(text: string, from: number): number {
+  const first = text.charCodeAt(from);
+  if (first !== QUOTE && !opens(first)) {
+    let end = from + 1;
+    while (!endsScalar(text, end)) end += 1;
+    return end - 1;
+  }
   let depth = 0;
   for (let at = from; ; at += 1) {
     const code = text.charCodeAt(at);
@@ -40,7 +53,7 @@ export type MemberPath = readonly string[];
 export type Members = {
   /** The first name, as JSON, that occurs twice in one object; null when there is none. */
   repeated: string | null;
-  /** The text of each requested member; null where there is none. A number or a literal may be cut. */
+  /** The text of each requested member; null where there is none. */
   written: (string | null)[];
 };
 

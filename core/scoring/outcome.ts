@@ -10,6 +10,7 @@ export const SKIP_REASONS = [
   'evaluator_deleted',
   'request_deleted',
   'evaluator_call',
+  'evaluator_imported',
   'run_budget_spent',
   'variables_missing',
 ] as const;
@@ -131,6 +132,8 @@ export type Subject = {
   inputs: Record<string, unknown>;
   /** Keyed by names in lower case. */
   properties: Record<string, string>;
+  /** What the answer should have been; undefined: not known. */
+  expected?: unknown;
   /** The model that answered. */
   model: string | null;
 };

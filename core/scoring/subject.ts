@@ -20,6 +20,8 @@ export type StoredRecord = {
   /** Keyed by names in lower case. */
   properties: Record<string, string> | null;
   model: string | null;
+  /** What the answer should have been: JSON; null or absent: not known. */
+  expected?: string | null;
 };
 
 /** The reason why a record cannot be evaluated. */
@@ -47,7 +49,12 @@ export function readSubject(call: StoredRecord): Subject | Skip {
     inputs: call.inputs ?? {},
     properties: call.properties ?? {},
     model: call.model,
+    expected: readExpected(call.expected ?? null),
   };
+}
+
+function readExpected(text: string | null): unknown {
+  return text === null ? undefined : readBody(text).value;
 }
 
 function skip(reason: SkipReason, message: string): Skip {

@@ -42,6 +42,8 @@ const ALLOWED = [
   '{{request.<path>}}',
   '{{response.<path>}}',
   '{{properties.<name>}}',
+  '{{expected}}',
+  '{{expected.<path>}}',
 ].join(', ');
 
 /**
@@ -103,7 +105,9 @@ function appendData(prompt: string): PromptTemplate {
 function readVariable(variable: string): TemplatePart {
   if (variable === 'input') return { variable, lookup: (subject) => subject.input };
   if (variable === 'output') return { variable, lookup: (subject) => subject.output };
-  const [, root, rest = ''] = /^(inputs|request|response|properties)\.([^{}]+)$/.exec(variable) ?? [];
+  if (variable === 'expected') return { variable, lookup: (subject) => subject.expected };
+  const [, root, rest = ''] =
+    /^(inputs|request|response|properties|expected)\.([^{}]+)$/.exec(variable) ?? [];
   if (root === 'properties') {
     const name = foldName(rest);
     return { variable, lookup: ({ properties }) => ownMember(properties, name) };
@@ -119,8 +123,8 @@ function readVariable(variable: string): TemplatePart {
   if (root === 'inputs') {
     return { variable, lookup: ({ inputs }) => ownMember(inputs, rest) ?? follow(inputs, steps) };
   }
-  const body = root === 'request' ? 'request' : 'response';
-  return { variable, lookup: (subject) => follow(subject[body], steps) };
+  const whole = root as 'request' | 'response' | 'expected';
+  return { variable, lookup: (subject) => follow(subject[whole], steps) };
 }
 
 function follow(value: unknown, steps: readonly string[]): unknown {

@@ -27,6 +27,10 @@ export type ExternalConfig = {
   expected?: unknown;
   expectedFrom?: string;
   allowExtraEntities?: boolean;
+  description?: string | undefined;
+  categories?: { label: string; score: number }[] | undefined;
+  min?: number | undefined;
+  max?: number | undefined;
 };
 
 export type Templates = {

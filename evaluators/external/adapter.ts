@@ -1,4 +1,4 @@
-import type { ExternalConfig, ExternalSecrets } from '#core/contracts/external.ts';
+import type { CalledConfig, ExternalSecrets } from '#core/contracts/external.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import type { Outbound } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
@@ -12,7 +12,7 @@ export type ExternalItem = {
 };
 
 /** Everything an adapter needs for calls of one evaluator. */
-export type ExternalCall<C extends ExternalConfig = ExternalConfig> = {
+export type ExternalCall<C extends CalledConfig = CalledConfig> = {
   config: C;
   secrets: ExternalSecrets;
   evaluator: { id: string; version: number; name: string };
@@ -26,7 +26,7 @@ export type ExternalCall<C extends ExternalConfig = ExternalConfig> = {
 export type UncheckedScore = { score: unknown; reasoning?: unknown };
 
 /** Gets scores from one kind of EXTERNAL evaluator. */
-export type ExternalAdapter<C extends ExternalConfig> = {
+export type ExternalAdapter<C extends CalledConfig> = {
   /** Maximum number of items in one call. */
   readonly maxItems: number;
   /**

@@ -41,14 +41,15 @@ function messageOf(
   { evaluationId, subject }: ExternalItem,
   nowMs: number,
 ): string {
-  const { requestId, input, output, inputs, properties, model, request, response } = subject;
+  const { requestId, input, output, inputs, properties, model, request, response, expected } = subject;
   return toJsonBody({
     type: 'evaluation.requested',
     timestamp: new Date(nowMs).toISOString(),
     data: {
       evaluation_id: evaluationId,
       evaluator: call.evaluator,
-      request: { id: requestId, input, output, inputs, properties, model, request, response },
+      // Without an expected answer the message has no such member.
+      request: { id: requestId, input, output, inputs, properties, model, request, response, expected },
     },
   });
 }

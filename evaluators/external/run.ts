@@ -1,5 +1,5 @@
 import { describeError } from '#core/contracts/errors.ts';
-import type { ExternalConfig } from '#core/contracts/external.ts';
+import type { CalledConfig } from '#core/contracts/external.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { type Evaluated, MAX_REASONING_BYTES, type Outcome } from '#core/scoring/mod.ts';
 import { cutToBytes } from '#core/text/mod.ts';
@@ -11,7 +11,7 @@ import { httpAdapter } from './http-adapter.ts';
 import { scorerAdapter } from './scorer-adapter.ts';
 
 /** Returns the maximum number of evaluations in one call of an evaluator: 1 where its service takes one at a time. */
-export function batchSizeOf(config: ExternalConfig): number {
+export function batchSizeOf(config: CalledConfig): number {
   switch (config.adapter) {
     case 'http':
       return httpAdapter.maxItems;
@@ -70,7 +70,7 @@ async function scoreBatch(
 function scoreWith(
   call: ExternalCall,
   items: readonly ExternalItem[],
-): ReturnType<ExternalAdapter<ExternalConfig>['score']> {
+): ReturnType<ExternalAdapter<CalledConfig>['score']> {
   const { config } = call;
   switch (config.adapter) {
     case 'http':

@@ -14,7 +14,13 @@ export type ChildJob =
 export type TextPair = { input: string; output: string };
 
 /** What a child is sent after the texts if its code takes the whole record. The bodies are JSON texts. */
-export type WholeRecord = { requestText: string; responseText: string; inputs: Record<string, unknown> };
+export type WholeRecord = {
+  requestText: string;
+  responseText: string;
+  inputs: Record<string, unknown>;
+  /** JSON; null or absent: not known. */
+  expected?: string | null;
+};
 
 /** One record to evaluate. Without `record`, code that takes it gets null bodies and no inputs. */
 export type PythonRecord = TextPair & { record?: WholeRecord };
@@ -70,8 +76,9 @@ export function encodeFrame(value: ChildJob | TextPair): Buffer {
  * Encodes the frame with the whole record. The bodies are JSON already and are copied as they are: parsing and writing
  * 8 MiB again would block the event loop.
  */
-export function encodeRecord({ requestText, responseText, inputs }: WholeRecord): Buffer {
-  return frameOf(`{"request":${requestText},"response":${responseText},"inputs":${JSON.stringify(inputs)}}`);
+export function encodeRecord({ requestText, responseText, inputs, expected }: WholeRecord): Buffer {
+  const bodies = `"request":${requestText},"response":${responseText}`;
+  return frameOf(`{${bodies},"inputs":${JSON.stringify(inputs)},"expected":${expected ?? 'null'}}`);
 }
 
 function frameOf(text: string): Buffer {

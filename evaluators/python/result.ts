@@ -1,5 +1,5 @@
 /** Reads what a child answered, and turns it into the outcome that the worker stores. */
-import { type Choice, findChoice } from '#core/contracts/categories.ts';
+import { type Choice, chooseBy } from '#core/contracts/categories.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { cleanText, type Outcome } from '#core/scoring/mod.ts';
 import type { ChildReply } from './child.ts';
@@ -73,10 +73,10 @@ function scoreByCategory(
   choices: readonly Choice[] | null,
 ): PythonFailure | Scored {
   if (choices === null) return score === null ? badResult() : { score, label, reasoning };
-  const found =
-    label === null ? choices.filter((choice) => choice.score === score) : findLabel(label, choices);
-  const [only] = found;
-  if (only === undefined) {
+  const chosen = chooseBy(label, score, choices);
+  if (!('problem' in chosen))
+    return { score: chosen.choice.score, label: chosen.choice.description, reasoning };
+  if (chosen.problem === 'none') {
     const what = label === null ? `the score ${score}` : `the label ${JSON.stringify(label)}`;
     const allowed = choices
       .map((choice) => `${JSON.stringify(choice.description)} (${choice.score})`)
@@ -86,19 +86,12 @@ function scoreByCategory(
       `evaluate returned ${what}, which no category has; they are ${allowed}`,
     );
   }
-  if (found.length > 1) {
+  if (chosen.problem === 'several') {
     const problem = `evaluate returned the score ${score}, which several categories have; it must return the label`;
     return failure('py_unknown_label', problem);
   }
-  if (score !== null && score !== only.score) {
-    const named = JSON.stringify(only.description);
-    const problem = `evaluate returned the label ${named} with the score ${score}, but its score is ${only.score}`;
-    return failure('py_unknown_label', problem);
-  }
-  return { score: only.score, label: only.description, reasoning };
-}
-
-function findLabel(label: string, choices: readonly Choice[]): Choice[] {
-  const choice = findChoice(label, choices);
-  return choice === null ? [] : [choice];
+  const { description, score: own } = chosen.choice;
+  const named = JSON.stringify(description);
+  const problem = `evaluate returned the label ${named} with the score ${score}, but its score is ${own}`;
+  return failure('py_unknown_label', problem);
 }

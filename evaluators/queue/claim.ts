@@ -131,6 +131,10 @@ async function lockDue(
 async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): Promise<Job[]> {
   const body = (column: string) =>
     tx.unsafe(`case when octet_length(b.${column}) <= ${MAX_BODY_BYTES} then b.${column} end`);
+  // Fenced, so that a run is looked up by its request, however many its experiment has. One that is not settled has a call alone.
+  const runOf = (column: 'call_id' | 'request_id') => tx`(
+    select r.experiment_id, r.item_id from assay.experiment_runs r
+     where r.organization_id = e.organization_id and r.${tx(column)} = e.request_id offset 0)`;
   const rows = await tx<JobRow[]>`
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
            e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane,
@@ -145,7 +149,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
            w.secrets,
            case when r.request_id is not null then json_build_object('source', r.source, 'status', r.status,
              'truncated', r.truncated, 'errorCode', r.error_code, 'model', r.model, 'inputs', r.inputs,
-             'properties', r.properties_folded) end as request,
+             'properties', r.properties_folded, 'expected', coalesce(item.expected, r.expected)) end as request,
            ${body('request_text')} as "requestText", ${body('response_text')} as "responseText"
       from assay.evaluations e
       join assay.evaluators v on v.evaluator_id = e.evaluator_id
@@ -160,6 +164,14 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
          where s.organization_id = e.organization_id and s.day = (now() at time zone 'UTC')::date) spent
       left join assay.requests r
         on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
+      -- In an experiment, the item says what the answer should have been.
+      left join lateral (
+        select i.expected
+          from (${runOf('call_id')} union all ${runOf('request_id')}) a
+          join assay.dataset_items i on i.dataset_id = x.dataset_id and i.item_id = a.item_id and i.from_version <= x.dataset_version
+                                    and (i.to_version is null or i.to_version > x.dataset_version)
+         where a.experiment_id = x.experiment_id
+         limit 1) item on x.experiment_id is not null
       left join assay.bodies b
         on b.organization_id = e.organization_id and b.created_at = e.created_at and b.request_id = e.request_id
      where e.evaluation_id = any(${evaluationIds}::int8[])`;

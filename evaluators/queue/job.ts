@@ -9,6 +9,8 @@ export type JobRequest = {
   model: string | null;
   inputs: Record<string, unknown> | null;
   properties: Record<string, string> | null;
+  /** What the answer should have been: JSON; null: not known. */
+  expected: string | null;
   /** JSON; null if it is too large to be evaluated. */
   requestText: string | null;
   responseText: string | null;

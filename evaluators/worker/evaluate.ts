@@ -1,7 +1,8 @@
 /** Evaluates claimed evaluations: decides those that need no scoring, and has the others scored. */
 
 import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
-import type { ExternalConfig } from '#core/contracts/external.ts';
+import type { CalledConfig } from '#core/contracts/external.ts';
+import { isImported } from '#core/evaluations/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { JudgeUse, ScoringType } from '#core/scoring/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
@@ -65,6 +66,9 @@ function decideWithoutScoring(
   // Such evaluations are never scheduled. If one ever were, it would end here instead of in an endless loop.
   if (request.source === 'evaluator')
     return skipped('evaluator_call', 'Calls of evaluators are not evaluated');
+  // An older process may have scheduled one that this version never schedules.
+  if (isImported((evaluator.externalConfig as { adapter: string } | null)?.adapter))
+    return skipped('evaluator_imported', 'The judgments of this evaluator are imported');
   if (isRunOverBudget) return skipped('run_budget_spent', 'Its run has spent what it may cost');
   if (attempt > MAX_ATTEMPTS) return DEAD;
   if (evaluator.isPaused) return PAUSED;
@@ -113,7 +117,7 @@ export function readDefinition(
     case 'EXTERNAL':
       try {
         const opened = stored.secrets === null ? {} : secrets.open(stored.secrets, owner);
-        const config = stored.externalConfig as JsonObject as ExternalConfig;
+        const config = stored.externalConfig as JsonObject as CalledConfig;
         return { kind: 'read', definition: { scoringType, config, secrets: opened } };
       } catch (error) {
         if (!(error instanceof SecretsUnavailableError)) throw error;

@@ -26,8 +26,11 @@ function groupSizeOf({ isBatch, evaluator }: Job): number {
   switch (evaluator.scoringType) {
     case 'PYTHON':
       return isBatch ? MAX_BATCH : 1;
-    case 'EXTERNAL':
-      return batchSizeOf(evaluator.externalConfig as ExternalConfig);
+    case 'EXTERNAL': {
+      const config = evaluator.externalConfig as ExternalConfig;
+      // Those of an evaluator without an adapter to call end as skipped, each by itself.
+      return config.adapter === 'imported' ? 1 : batchSizeOf(config);
+    }
     default:
       return 1;
   }

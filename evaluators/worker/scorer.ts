@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { choicesOf } from '#core/contracts/categories.ts';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
-import type { ExternalConfig } from '#core/contracts/external.ts';
+import type { CalledConfig } from '#core/contracts/external.ts';
 import type { Evaluated, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import type { Judged } from '../llm/mod.ts';
@@ -14,7 +14,7 @@ import type { ExternalTask, JudgeTask, PythonTexts, ThreadData } from './scoring
 export type Definition =
   | { scoringType: LlmScoringType; template: LlmTemplate }
   | { scoringType: 'PYTHON'; template: CodeTemplate }
-  | { scoringType: 'EXTERNAL'; config: ExternalConfig; secrets: Record<string, string> };
+  | { scoringType: 'EXTERNAL'; config: CalledConfig; secrets: Record<string, string> };
 
 /** Evaluations by one evaluator. A service, or Python, may receive several of them in one request. */
 export type ScoreJob = {
@@ -131,8 +131,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   };
 }
 
-function wholeRecord({ requestText, responseText, inputs }: StoredRecord) {
-  return { requestText, responseText, inputs: inputs ?? {} };
+function wholeRecord({ requestText, responseText, inputs, expected = null }: StoredRecord) {
+  return { requestText, responseText, inputs: inputs ?? {}, expected };
 }
 
 const DEFECT: Outcome = {

@@ -5,7 +5,7 @@
  */
 import { workerData } from 'node:worker_threads';
 import type { LlmTemplate } from '#core/contracts/evaluator.ts';
-import type { ExternalConfig } from '#core/contracts/external.ts';
+import type { CalledConfig } from '#core/contracts/external.ts';
 import type { OperatorModels } from '#core/models/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import {
@@ -50,7 +50,7 @@ export type JudgeTask = {
 export type ExternalTask = {
   items: { evaluationId: string; call: StoredRecord }[];
   evaluator: { id: string; version: number; name: string };
-  config: ExternalConfig;
+  config: CalledConfig;
   secrets: Record<string, string>;
 };
 

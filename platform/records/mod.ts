@@ -10,6 +10,7 @@ export {
   type BodyRow,
   bindKeys,
   bodiesStatement,
+  type Included,
   type RecordRow,
   recordColumns,
   recordsStatement,

@@ -5,7 +5,7 @@
 import { nanoToUsd } from '#core/contracts/money.ts';
 import type { RequestRecord } from '#core/contracts/record.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
-import type { BodyRow, RecordRow } from './records.ts';
+import type { BodyRow, Included, RecordRow } from './records.ts';
 
 type Properties = Record<string, string>;
 
@@ -73,18 +73,18 @@ const WRITERS: { readonly [Field in keyof Required<RequestRecord>]: WriteField }
   scores: (row) => compact(row.scores),
   properties: propertiesText,
   inputs: (row) => compact(row.inputs ?? '{}'),
+  expected: (row) => row.expected ?? 'null',
 };
 
 /** Returns the fields of a record that are shown, in the order of `RequestRecord`. */
 export function recordFields({
   bodies,
   includeInputs,
-}: {
-  bodies: boolean;
-  includeInputs: boolean;
-}): RecordField[] {
+  includeExpected,
+}: Included & { bodies: boolean }): RecordField[] {
   return (Object.keys(WRITERS) as RecordField[]).filter((name) => {
     if (name === 'request_body' || name === 'response_body') return bodies;
+    if (name === 'expected') return includeExpected;
     return name !== 'inputs' || includeInputs;
   });
 }

@@ -30,6 +30,8 @@ export type RecordRow = {
   feedback_rating: boolean | null;
   scores: string | null;
   inputs: string | null;
+  /** JSON as it was sent; null also where it was not asked for. */
+  expected: string | null;
   /** Bytes of both bodies together, as they are sent. */
   body_bytes: number;
 };
@@ -59,9 +61,16 @@ const COLUMNS = [
   'r.feedback_rating',
 ];
 
-/** Returns the columns of a record; the prompt variables only where they are wanted. */
-export function recordColumns({ includeInputs }: { includeInputs: boolean }): readonly string[] {
-  return [...COLUMNS, includeInputs ? 'r.inputs::text' : 'null::text as inputs'];
+/** The members of a record that are there only where they are asked for. */
+export type Included = { includeInputs: boolean; includeExpected: boolean };
+
+/** Returns the columns of a record. */
+export function recordColumns({ includeInputs, includeExpected }: Included): readonly string[] {
+  return [
+    ...COLUMNS,
+    includeInputs ? 'r.inputs::text' : 'null::text as inputs',
+    includeExpected ? 'r.expected' : 'null::text as expected',
+  ];
 }
 
 /** Postgres keeps the length beside a large value, so that this reads no bodies. */
@@ -113,14 +122,18 @@ export function bindKeys(
  * Selects the records with these keys, in their order. Laterals are fenced by `offset 0`, so that each key is looked up by
  * primary key, whatever Postgres estimates for the rest.
  */
-export function recordsStatement(organizationId: string, keys: readonly RecordKey[]): Statement {
+export function recordsStatement(
+  organizationId: string,
+  keys: readonly RecordKey[],
+  included: Included,
+): Statement {
   const parameters = new Parameters();
   const { table, matches } = bindKeys(organizationId, keys, parameters);
   const text = `
     select r.*, coalesce(b.body_bytes, 0)::float8 as body_bytes, s.scores
     from ${table}
     cross join lateral (
-      select ${recordColumns({ includeInputs: true }).join(', ')} from assay.requests r where ${matches('r')} offset 0
+      select ${recordColumns(included).join(', ')} from assay.requests r where ${matches('r')} offset 0
     ) r
     left join lateral (
       select ${BODY_BYTES} as body_bytes from assay.bodies b where ${matches('b')} offset 0

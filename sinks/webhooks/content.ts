@@ -102,7 +102,9 @@ async function readFull(sql: Sql, jobs: readonly Job[]): Promise<Map<string, str
   return found;
 }
 
-const writeRecord = recordWriter(recordFields({ bodies: true, includeInputs: false }));
+/** Messages have the fields of every record. */
+const INCLUDED = { includeInputs: false, includeExpected: false };
+const writeRecord = recordWriter(recordFields({ bodies: true, ...INCLUDED }));
 
 /** Reads records whose bodies fit into a message: the others are not loaded at all. */
 async function readRecords(
@@ -111,7 +113,7 @@ async function readRecords(
   jobs: readonly Job[],
 ): Promise<[deliveryId: string, text: string][]> {
   const keys = jobs.map(({ createdAt, requestId }) => ({ created_at: createdAt!, request_id: requestId! }));
-  const all = await run<RecordRow>(sql, recordsStatement(organizationId, keys));
+  const all = await run<RecordRow>(sql, recordsStatement(organizationId, keys, INCLUDED));
   const rows = all.filter(({ body_bytes: bytes }) => bytes < MAX_MESSAGE_BYTES);
   if (rows.length === 0) return [];
   const bodies = await run<BodyRow>(sql, bodiesStatement(organizationId, rows));

@@ -1,5 +1,6 @@
 /** One thing of each kind that paths of the management API name, so that every documented route can be called. */
 import { encodeEntry } from '#core/contracts/dead-letter-codec.ts';
+import type { Judgment, JudgmentsBody } from '#core/contracts/judgment.ts';
 import type { DocumentedRoute } from '#core/contracts/openapi.ts';
 import { createSession } from '#platform/browser-sessions/mod.ts';
 import { hashApiKey } from '#platform/keys/mod.ts';
@@ -200,6 +201,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
   }
   const named = exampleAt('POST', '/v1/prompt-2025/remove/environment') as NamedPrompt;
   const grade = exampleAt('PUT', '/v1/request/:id/grade') as { criterionId: string };
+  const judgments = exampleAt('POST', '/v1/evaluator/:id/evaluations') as JudgmentsBody;
+  const judged = (judgments.evaluations[0] as Judgment).requestId;
   const skip = exampleAt('POST', '/v1/review-queue/:id/skip') as { requestId: string };
   const comparison = exampleAt('POST', '/v1/experiment/compare') as {
     baseline: string;
@@ -213,6 +216,7 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
       .replaceAll(named.promptVersionId, prompt.versionId)
       .replaceAll(grade.criterionId, criterionId)
       .replaceAll(skip.requestId, request_id)
+      .replaceAll(judged, graded!.request_id)
       .replaceAll(comparison.baseline, experiments.id)
       .replaceAll(comparison.candidates[0], experiments.pausedId)
       .replaceAll(gate.baseline, experiments.ended.baseline_id)

@@ -18,16 +18,17 @@ export type RecordFormat = {
   write(row: RecordRow, body: BodyRow | null): string;
 };
 
-type FormatOptions = Pick<ExportBody, 'format' | 'bodies' | 'includeInputs' | 'after'>;
+type FormatOptions = Pick<ExportBody, 'format' | 'bodies' | 'includeInputs' | 'includeExpected' | 'after'>;
 
 /** Returns the form that an export asks for. The table of an export that goes on has no second head. */
 export function recordFormat({
   format,
   bodies = false,
   includeInputs = false,
+  includeExpected = false,
   after,
 }: FormatOptions): RecordFormat {
-  const fields = recordFields({ bodies, includeInputs });
+  const fields = recordFields({ bodies, includeInputs, includeExpected });
   if (format === 'ndjson') {
     const write = recordWriter(fields);
     return {

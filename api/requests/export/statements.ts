@@ -57,7 +57,7 @@ export function windowEndStatement(organizationId: string, span: Span, size: num
 /** The bytes of a row's texts of any length. */
 const ROW_BYTES =
   'coalesce(octet_length(r.request_properties), 0) + coalesce(octet_length(r.properties_added), 0) + ' +
-  'coalesce(octet_length(r.inputs), 0)';
+  'coalesce(octet_length(r.inputs), 0) + coalesce(octet_length(r.expected), 0)';
 
 /**
  * Selects the first records of a span that pass a query's filter, in order of time, without their bodies. The scores are

@@ -22,6 +22,8 @@ export type ExternalDraft = {
   expected: string;
   expectedFrom: string;
   allowExtraEntities: boolean;
+  /** The scale of imported judgments, which the form passes on as it is. */
+  scale: Pick<ExternalConfig, 'description' | 'categories' | 'min' | 'max'>;
 };
 
 const secretDraft = (value: string | null | undefined): SecretDraft => ({
@@ -46,7 +48,7 @@ function readExpected(text: string): unknown {
 
 /** Returns the fields of a config. */
 export function externalDraftOf(config: ExternalConfig): ExternalDraft {
-  const { expected, expectedFrom } = config;
+  const { expected, expectedFrom, description, categories, min, max } = config;
   const value = expected === undefined ? 'none' : 'value';
   return {
     adapter: config.adapter,
@@ -63,6 +65,7 @@ export function externalDraftOf(config: ExternalConfig): ExternalDraft {
     expected: writeExpected(expected),
     expectedFrom: expectedFrom ?? '',
     allowExtraEntities: config.allowExtraEntities ?? false,
+    scale: { description, categories, min, max },
   };
 }
 
@@ -109,6 +112,8 @@ function membersOf(draft: ExternalDraft): Record<string, unknown> {
         ...(draft.scorer === 'ValidJSON' ? {} : expectationOf(draft)),
         allowExtraEntities: draft.scorer === 'ListContains' && draft.allowExtraEntities ? true : undefined,
       };
+    case 'imported':
+      return draft.scale;
   }
 }
 

@@ -8,6 +8,7 @@ const ADAPTERS: readonly (readonly [Adapter, string])[] = [
   ['http', 'A service of your own, by HTTP'],
   ['autoeval', "LastMile's AutoEval, or one like it"],
   ['autoevals', 'A comparison that runs here'],
+  ['imported', 'Judgments made elsewhere, which are imported'],
 ];
 const EXPECTED: readonly (readonly [ExternalDraft['expectedKind'], string])[] = [
   ['none', 'Nothing'],
@@ -168,7 +169,20 @@ function AutoevalsFields(props: PartProps) {
   );
 }
 
-const PARTS = { http: HttpFields, autoeval: AutoevalFields, autoevals: AutoevalsFields };
+function ImportedHint() {
+  return (
+    <p class="evaluator-variables">
+      Nothing is called. Judgments come by POST /v1/evaluator/&#123;id&#125;/evaluations.
+    </p>
+  );
+}
+
+const PARTS = {
+  http: HttpFields,
+  autoeval: AutoevalFields,
+  autoevals: AutoevalsFields,
+  imported: ImportedHint,
+};
 
 /** Shows the fields of the adapter. */
 export function ExternalFields({ draft, onChange, fault }: FormProps) {

@@ -79,6 +79,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
     },
     scheduled_at: '2026-05-04T10:00:00.123Z',
     finished_at: '2026-05-04T10:00:02.000Z',
+    imported_at: null,
   });
   t.match(await api.make(`/v1/evaluation/${failed}`), {
     state: 'error',

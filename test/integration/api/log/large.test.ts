@@ -92,7 +92,7 @@ const REFUSED: readonly [what: string, raw: string, status: number, sentence: st
     'properties that are too long together',
     JSON.stringify(call({ properties: { a: 'x'.repeat(9 * MIB) } })),
     413,
-    'The body without request.body, response.body, inputs is larger than the 8388608 bytes allowed',
+    'The body without request.body, response.body, inputs, expected is larger than the 8388608 bytes allowed',
   ],
   [
     'a user of the request that is too long',

@@ -57,6 +57,8 @@ t.test(
       ['properties.Expected-City', 1],
       ['input', 0],
       ['output', 1],
+      ['expected', 0],
+      ['expected.city', 1],
       ['inputs.a.b', 0],
       ['inputs.list.0', 0],
       ['request.model', 0],
@@ -74,6 +76,7 @@ t.test(
       'inputs.__proto__',
       'response.choices.5',
       'properties.x',
+      'expected.country',
     ]) {
       t.match(
         await run({ scorer: 'ExactMatch', expectedFrom }),

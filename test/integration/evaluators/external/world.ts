@@ -1,7 +1,7 @@
 import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Test } from 'tap';
-import type { ExternalConfig, ExternalSecrets } from '#core/contracts/external.ts';
+import type { CalledConfig, ExternalSecrets } from '#core/contracts/external.ts';
 import type { Outcome, Subject } from '#core/scoring/mod.ts';
 import { createOutbound, type Outbound, parseAllowList } from '#platform/outbound/mod.ts';
 import { runExternalMany } from '../../../../evaluators/external/mod.ts';
@@ -17,6 +17,7 @@ export function subjectOf(given: Partial<Subject> = {}): Subject {
     request: { model: 'gpt-4o-mini', messages: [] },
     response: { choices: [] },
     inputs: { answer: 'Paris', 'a.b': 'dotted', list: ['x'] },
+    expected: { city: 'Paris' },
     properties: { 'expected-city': 'Paris' },
     model: 'gpt-4o-mini',
     ...given,
@@ -60,7 +61,7 @@ export const evaluator = { id: '7b0e6a52-6f3c-4f6e-9a57-1b1f1f3a2f10', version: 
 
 /** Runs one evaluation and returns its outcome. */
 export async function outcomeOf(options: {
-  config: ExternalConfig;
+  config: CalledConfig;
   secrets?: ExternalSecrets;
   subject?: Partial<Subject>;
   outbound: Outbound;

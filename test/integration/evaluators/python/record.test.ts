@@ -8,10 +8,12 @@ const record = {
   requestText: '{"model":"gpt-4o","messages":[{"role":"user","content":"input"}]}',
   responseText: '{"choices":[{"finish_reason":"stop","message":{"content":"output"}}]}',
   inputs: { name: 'Ada', tags: [1, null] },
+  expected: '{"city":"Paris"}',
 };
 const isWhole =
   'record["request"]["model"] == "gpt-4o" and record["response"]["choices"][0]["finish_reason"] == "stop"' +
-  ' and record["inputs"] == {"name": "Ada", "tags": [1, None]} and list(record) == ["request", "response", "inputs"]';
+  ' and record["inputs"] == {"name": "Ada", "tags": [1, None]} and list(record) == ["request", "response", "inputs", "expected"]' +
+  ' and record["expected"] == {"city": "Paris"}';
 
 t.test('a third parameter gets request, response and inputs as objects', async (t) => {
   const sandbox = await openSandbox(t);
@@ -74,7 +76,7 @@ t.test('each record of a batch comes with its own whole record', async (t) => {
 t.test('without a record, the bodies are None and the inputs empty', async (t) => {
   const sandbox = await openSandbox(t);
   const code =
-    'def evaluate(input, output, record): return record == {"request": None, "response": None, "inputs": {}}';
+    'def evaluate(input, output, record): return record == {"request": None, "response": None, "inputs": {}, "expected": None}';
   t.equal(brief((await sandbox.evaluate({ code, ...texts })).outcome), 1);
 });
 

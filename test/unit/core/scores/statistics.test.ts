@@ -160,6 +160,7 @@ const version = (rest: object) => ({
   scoringType: 'PYTHON' as const,
   llmTemplate: null,
   codeTemplate: null,
+  externalConfig: null,
   threshold: null,
   ...rest,
 });

@@ -86,9 +86,17 @@ t.test('a prompt without variables gets input and output appended', async (t) =>
   t.same(parseTemplate('{{output}} {{inputs.tone}} {{output}}').variables, ['output', 'inputs.tone']);
 });
 
+t.test('a prompt may name the expected answer, or a part of it; what is not known is missing', async (t) => {
+  const known = { ...SUBJECT, expected: { city: 'Paris', all: [null, '</x>'] } };
+  t.equal(render('{{expected.city}} {{expected.all.0}} {{expected.all.1}}', known), '"Paris" null "<\\/x>"');
+  t.equal(render('{{expected}}', known), '{"city":"Paris","all":[null,"<\\/x>"]}');
+  const { missing } = renderTemplate(parseTemplate('{{expected}} {{expected.city}}'), SUBJECT);
+  t.same(missing, ['expected', 'expected.city']);
+});
+
 t.test('an invalid prompt is refused with a sentence that names the rule', async (t) => {
   const allowed =
-    'allowed are {{input}}, {{output}}, {{inputs.<name>}}, {{request.<path>}}, {{response.<path>}}, {{properties.<name>}}';
+    'allowed are {{input}}, {{output}}, {{inputs.<name>}}, {{request.<path>}}, {{response.<path>}}, {{properties.<name>}}, {{expected}}, {{expected.<path>}}';
   const unknown = (variable: string) => `prompt names the unknown variable "{{${variable}}}"; ${allowed}`;
   for (const variable of [
     '',
