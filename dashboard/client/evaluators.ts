@@ -121,6 +121,11 @@ export type Bucket =
   | { from: number; to: number; count: number }
   | { label: string; score: number; count: number };
 export type Agreement = {
+  basis: string;
+  basis_note: string | null;
+  /** The criterion whose grades stand for ratings. */
+  criterion_id: string | null;
+  ties: number;
   threshold: number;
   count: number;
   confusion: {
