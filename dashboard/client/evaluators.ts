@@ -45,9 +45,15 @@ export type Evaluator = Templates & {
   paused: { reason: PauseReason; message: string } | null;
   waiting: string | null;
   daily_budget_usd: number | null;
+  threshold: number | null;
 };
 
-export type EvaluatorVersion = Templates & { version: number; is_current: boolean; created_at: string };
+export type EvaluatorVersion = Templates & {
+  version: number;
+  is_current: boolean;
+  threshold: number | null;
+  created_at: string;
+};
 
 export type OnlineEvaluator = {
   id: string;
@@ -196,7 +202,14 @@ export type LlmTrial = {
   duration_ms: number;
   error: TrialError;
 };
-export type PythonTrial = { output: number | null; traces: string; duration_ms: number; error: TrialError };
+export type PythonTrial = {
+  output: number | null;
+  label: string | null;
+  reasoning: string | null;
+  traces: string;
+  duration_ms: number;
+  error: TrialError;
+};
 export type ExternalTrial = {
   score: number | null;
   reasoning: string | null;

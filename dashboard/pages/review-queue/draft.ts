@@ -1,7 +1,7 @@
 /** The grades of one request as a person gives them: what is written, what is stored, and what of it is to be sent. Pure. */
 import type { CriterionJson, GradeWithHistoryJson } from '#core/contracts/grade.ts';
 import type { GradeValue } from '#core/grades/mod.ts';
-import { type GradeDraft, ruleOf } from '../../parts/grades/grade-field.tsx';
+import { type GradeDraft, ruleOf } from '../../parts/grades/values.ts';
 
 /** What was written, by criterion. What was not touched is as it is stored. */
 export type Draft = Readonly<Record<string, GradeDraft>>;
@@ -23,7 +23,7 @@ export function firstMissing(
 ): number | null {
   const at = criteria.findIndex((criterion) => {
     const field = fieldOf(criterion.id, draft, stored);
-    return field.value === null || ruleOf(criterion, field) !== null;
+    return field.value === null || ruleOf(criterion.kind, field) !== null;
   });
   return at === -1 ? null : at;
 }

@@ -1,7 +1,7 @@
 /** What a person has written of a request and not sent yet. It is found again after a look at other items and pages. */
 import { useRef, useState } from 'preact/hooks';
 import { Memory } from '../../client/recent.ts';
-import type { GradeDraft } from '../../parts/grades/grade-field.tsx';
+import type { GradeDraft } from '../../parts/grades/values.ts';
 import { personKey } from '../../state/reviewer.ts';
 import type { Draft } from './draft.ts';
 

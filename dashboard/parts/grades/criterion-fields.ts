@@ -1,9 +1,7 @@
 /** The fields of a criterion as texts, and the body that they become. Pure. */
 import type { CriterionBody, CriterionJson } from '#core/contracts/grade.ts';
 import type { Kind } from '#core/grades/mod.ts';
-
-/** A label as it is written; `key` names its row while rows come and go. */
-export type LabelField = { key: number; label: string; score: string };
+import type { LabelField } from '../form/label-fields.tsx';
 
 export type CriterionFields = {
   name: string;

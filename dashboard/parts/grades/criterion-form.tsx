@@ -8,10 +8,10 @@ import { toFailure, useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../failure/failure.tsx';
 import { type FieldFault, findFault } from '../form/fault.ts';
 import { Form } from '../form/form.tsx';
+import { LabelFields } from '../form/label-fields.tsx';
 import { Select } from '../form/select.tsx';
 import { TextField } from '../form/text-field.tsx';
 import { bodyOf, type CriterionFields, fieldsOf } from './criterion-fields.ts';
-import { LabelFields } from './label-fields.tsx';
 
 const KINDS = [
   { name: 'boolean', label: 'Yes or no' },
@@ -68,6 +68,9 @@ function KindFields(props: FormState) {
       {fields.type === 'scale' && <ScaleFields {...props} />}
       {fields.type === 'categories' && (
         <LabelFields
+          legend="Labels"
+          what="label"
+          hint="Labels with scores can be compared with an evaluator."
           labels={fields.labels}
           fault={faultAt('labels')}
           onChange={(labels) => change({ labels })}

@@ -1,13 +1,9 @@
 /** One criterion to grade by: its values as buttons with their keys, or a field for a number; and a comment. */
 import { useId, useState } from 'preact/hooks';
 import type { CriterionJson } from '#core/contracts/grade.ts';
-import { codeOf, type GradeValue } from '#core/grades/mod.ts';
 import { decimal } from '../formats/numbers.ts';
 import { Hostile } from '../text/hostile.tsx';
-import { choicesOf } from './values.ts';
-
-/** A grade that is being given; `value` null: none is chosen. */
-export type GradeDraft = { value: GradeValue | null; comment: string };
+import { choicesOf, type GradeDraft, ruleOf } from './values.ts';
 
 export type GradeFieldProps = {
   criterion: CriterionJson;
@@ -20,13 +16,6 @@ export type GradeFieldProps = {
 
 const COMMENT_LINES = 2;
 const LONGEST_COMMENT = 10_000;
-
-/** Returns the rule that a grade breaks; null: it breaks none, or there is no grade. */
-export function ruleOf({ kind }: CriterionJson, { value }: GradeDraft): string | null {
-  if (value === null) return null;
-  const coded = codeOf(kind, value);
-  return 'rule' in coded ? `The grade ${coded.rule}` : null;
-}
 
 function Choices({ criterion, draft, onChange, hasKeys }: GradeFieldProps) {
   const choices = choicesOf(criterion.kind) ?? [];
@@ -63,7 +52,7 @@ function NumberField({ criterion, draft, onChange }: GradeFieldProps) {
   if (kind.type !== 'scale') return null;
   // A value that another way has set: a digit that was pressed.
   const shown = draft.value !== null && Number(text) !== draft.value ? String(draft.value) : text;
-  const rule = ruleOf(criterion, draft);
+  const rule = ruleOf(criterion.kind, draft);
   return (
     <>
       <input

@@ -1,6 +1,9 @@
 /** Grades by the kind of their criterion: the values that can be chosen, their keys, and their words. Pure. */
-import { type GradeValue, type Kind, stepsTo } from '#core/grades/mod.ts';
+import { codeOf, type GradeValue, type Kind, stepsTo } from '#core/grades/mod.ts';
 import { decimal } from '../formats/numbers.ts';
+
+/** A grade that is being given; `value` null: none is chosen. */
+export type GradeDraft = { value: GradeValue | null; comment: string };
 
 /** A value to choose, with the digit that chooses it; null: it has no key. */
 export type Choice = { value: GradeValue; label: string; key: string | null };
@@ -44,6 +47,13 @@ export function choicesOf(kind: Kind): Choice[] | null {
       return scaleChoices(stepsOf(min, max, step));
     }
   }
+}
+
+/** Returns the rule that a grade breaks; null: it breaks none, or there is no grade. */
+export function ruleOf(kind: Kind, { value }: GradeDraft): string | null {
+  if (value === null) return null;
+  const coded = codeOf(kind, value);
+  return 'rule' in coded ? `The grade ${coded.rule}` : null;
 }
 
 /** Returns a grade in words. */

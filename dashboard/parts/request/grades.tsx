@@ -7,10 +7,11 @@ import { isOwn } from '../../state/reviewer.ts';
 import { FailureNotice } from '../failure/failure.tsx';
 import { Form } from '../form/form.tsx';
 import { Select } from '../form/select.tsx';
-import { type GradeDraft, GradeField, ruleOf } from '../grades/grade-field.tsx';
+import { GradeField } from '../grades/grade-field.tsx';
 import { GradeList } from '../grades/grade-list.tsx';
 import { loadCriteria, putGrade, takeGradeBack, useCriteria, useGrades } from '../grades/load.ts';
 import { Reviewer } from '../grades/reviewer.tsx';
+import { type GradeDraft, ruleOf } from '../grades/values.ts';
 import { attempt, tell } from '../toast/toast.tsx';
 
 type OwnProps = {
@@ -43,7 +44,7 @@ function Own({ requestId, criterion, stored, onChanged }: OwnProps) {
     <Form
       verb="Grade"
       onSubmit={save}
-      isReady={value !== null && ruleOf(criterion, draft) === null}
+      isReady={value !== null && ruleOf(criterion.kind, draft) === null}
       more={
         stored !== null && (
           <button type="button" onClick={takeBack}>
