@@ -95,7 +95,7 @@ function useGradingKeys(grading: ReturnType<typeof useGrading>, items: Items): v
 
 function Buttons({ grading, items }: { grading: ReturnType<typeof useGrading>; items: Items }) {
   return (
-    <div class="form-actions">
+    <div class="form-actions review-actions">
       <button type="button" class="primary" onClick={grading.finish}>
         Done <kbd>Ctrl Enter</kbd>
       </button>

@@ -58,7 +58,8 @@ function Archive({ queue: { id, name }, onClose, onChanged }: OfQueueProps) {
 export function QueueDialogs({ queues, criteria, onChanged }: QueueDialogsProps) {
   const { query, set } = useAddress();
   const close = () => set({ do: null, queue: null });
-  if (query.do === 'new') {
+  // The form without its fields would have no place for the focus.
+  if (query.do === 'new' && criteria !== null) {
     const create = async (body: ReviewQueueBody) => {
       const { progress } = await call<WholeReviewQueueJson>('POST', '/v1/review-queue', body);
       tell(`Made, with ${plural(progress.items, 'item')}`);

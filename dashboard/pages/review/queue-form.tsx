@@ -92,8 +92,7 @@ function SourceForm(props: FilledProps) {
 }
 
 export type QueueFormProps = {
-  /** Null: they are not loaded. */
-  criteria: readonly CriterionJson[] | null;
+  criteria: readonly CriterionJson[];
   save: (body: ReviewQueueBody) => Promise<void>;
 };
 
@@ -104,7 +103,6 @@ export function QueueForm({ criteria, save }: QueueFormProps) {
   const [perItem, setPerItem] = useState('1');
   const [source, setSource] = useState(FIRST_SOURCE);
   const [fault, setFault] = useState<FieldFault | null>(null);
-  if (criteria === null) return <p class="muted">Loading…</p>;
   if (criteria.length === 0)
     return (
       <p>

@@ -50,6 +50,25 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   {
+    name: 'done',
+    title: 'Done',
+    isNumber: true,
+    cell: ({ whole }) =>
+      whole === null ? '…' : `${count(whole.progress.done)} of ${count(whole.progress.items)}`,
+  },
+  {
+    name: 'left',
+    title: 'Left',
+    isNumber: true,
+    cell: ({ whole }) => (whole === null ? '…' : count(whole.progress.items - whole.progress.done)),
+  },
+  {
+    name: 'own',
+    title: 'By you',
+    isNumber: true,
+    cell: ({ whole }) => (whole === null ? '…' : count(whole.progress.people.find(isOwn)?.graded ?? 0)),
+  },
+  {
     name: 'criteria',
     title: 'Criteria',
     cell: ({ names }) => (
@@ -72,25 +91,6 @@ const COLUMNS: readonly Column<Row>[] = [
     ),
   },
   { name: 'per_item', title: 'People an item', isNumber: true, cell: ({ queue }) => count(queue.per_item) },
-  {
-    name: 'done',
-    title: 'Done',
-    isNumber: true,
-    cell: ({ whole }) =>
-      whole === null ? '…' : `${count(whole.progress.done)} of ${count(whole.progress.items)}`,
-  },
-  {
-    name: 'left',
-    title: 'Left',
-    isNumber: true,
-    cell: ({ whole }) => (whole === null ? '…' : count(whole.progress.items - whole.progress.done)),
-  },
-  {
-    name: 'own',
-    title: 'By you',
-    isNumber: true,
-    cell: ({ whole }) => (whole === null ? '…' : count(whole.progress.people.find(isOwn)?.graded ?? 0)),
-  },
   { name: 'created', title: 'Made', cell: ({ queue }) => <Moment at={queue.created_at} /> },
 ];
 const CHANGES: Column<Row> = { name: 'changes', title: 'Changes', cell: (row) => <Actions {...row} /> };

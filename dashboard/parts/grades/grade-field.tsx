@@ -14,7 +14,6 @@ export type GradeFieldProps = {
   onFocus?: () => void;
 };
 
-const COMMENT_LINES = 2;
 const LONGEST_COMMENT = 10_000;
 
 function Choices({ criterion, draft, onChange, hasKeys }: GradeFieldProps) {
@@ -99,7 +98,7 @@ export function GradeField(props: GradeFieldProps) {
       {choicesOf(kind) === null ? <NumberField {...props} /> : <Choices {...props} hasKeys={hasKeys} />}
       <textarea
         class="grade-comment"
-        rows={COMMENT_LINES}
+        rows={1}
         maxLength={LONGEST_COMMENT}
         aria-label={`Comment on ${name}`}
         placeholder="Comment"

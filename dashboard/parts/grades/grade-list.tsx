@@ -33,7 +33,7 @@ function One({ grade, keyName }: OneProps) {
       </strong>{' '}
       <span class="break">
         <Hostile text={author ?? keyName ?? `Key ${key_id}`} />
-      </span>
+      </span>{' '}
       {isOwn(grade) && <span class="chip">You</span>} <Moment at={graded_at} />
       {comment !== null && (
         <p class="request-reasoning">

@@ -8,7 +8,7 @@ export function CategoryFields({ draft, onChange, fault }: FormProps) {
   const sentence = faultOf(fault, 'categories');
   return (
     <details open={categories.length > 0 || sentence !== null}>
-      <summary>Categories{categories.length > 0 && ` (${categories.length})`}</summary>
+      <summary>Labels that it may return{categories.length > 0 && ` (${categories.length})`}</summary>
       <LabelFields
         legend="Categories"
         what="category"

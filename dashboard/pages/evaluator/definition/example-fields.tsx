@@ -1,4 +1,5 @@
 /** Examples of verdicts, which a judge is sent with every call. */
+import { Field } from '../../../parts/form/field.tsx';
 import { type ExampleDraft, nextKey } from './example-draft.ts';
 import { type FormProps, faultOf, SelectField, TextField } from './fields.tsx';
 
@@ -36,14 +37,17 @@ function Verdict({ draft: { scoringType, choices }, example: { verdict }, number
 function One(props: OneProps) {
   const { example, number, onChange, onRemove } = props;
   const text = (name: 'input' | 'output', label: string) => (
-    <label class="field">
-      {label}
-      <textarea
-        rows={TEXT_LINES}
-        value={example[name]}
-        onInput={({ currentTarget }) => onChange({ [name]: currentTarget.value })}
-      />
-    </label>
+    <Field
+      label={label}
+      control={(attributes) => (
+        <textarea
+          {...attributes}
+          rows={TEXT_LINES}
+          value={example[name]}
+          onInput={({ currentTarget }) => onChange({ [name]: currentTarget.value })}
+        />
+      )}
+    />
   );
   return (
     <div class="evaluator-example">

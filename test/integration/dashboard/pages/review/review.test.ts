@@ -39,7 +39,7 @@ story('A queue is made of a sample, and leads to its first item', async (stage) 
   stage.expectComplaint(/status of 400/);
   const row = page.getByRole('row').filter({ hasText: 'Sample of gpt' });
   await row.getByText('0 of 2').waitFor();
-  await comesToMatch(t, () => row.textContent(), /Polite2 of model_used:gpt-4o1/);
+  await comesToMatch(t, () => row.textContent(), /0 of 220Polite2 of model_used:gpt-4o1/);
   await row.getByRole('link', { name: 'Sample of gpt' }).click();
   await page.getByRole('button', { name: 'Done' }).waitFor();
 });
