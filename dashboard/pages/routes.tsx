@@ -15,9 +15,9 @@ const Evaluators = lazy(() => import('./improving.ts').then(({ Evaluators }) => 
 const EvaluatorPage = lazy(() => import('./improving.ts').then(({ EvaluatorPage }) => EvaluatorPage));
 const Prompts = lazy(() => import('./improving.ts').then(({ Prompts }) => Prompts));
 const PromptPage = lazy(() => import('./improving.ts').then(({ PromptPage }) => PromptPage));
-const Review = lazy(() => import('./improving.ts').then(({ Review }) => Review));
-const ReviewQueuePage = lazy(() => import('./improving.ts').then(({ ReviewQueuePage }) => ReviewQueuePage));
-const CriterionPage = lazy(() => import('./improving.ts').then(({ CriterionPage }) => CriterionPage));
+const Review = lazy(() => import('./grading.ts').then(({ Review }) => Review));
+const ReviewQueuePage = lazy(() => import('./grading.ts').then(({ ReviewQueuePage }) => ReviewQueuePage));
+const CriterionPage = lazy(() => import('./grading.ts').then(({ CriterionPage }) => CriterionPage));
 const Playground = lazy(() => import('./improving.ts').then(({ Playground }) => Playground));
 const Limits = lazy(() => import('./running.ts').then(({ Limits }) => Limits));
 const Keys = lazy(() => import('./running.ts').then(({ Keys }) => Keys));

@@ -95,20 +95,24 @@ function useGradingKeys(grading: ReturnType<typeof useGrading>, items: Items): v
 
 function Buttons({ grading, items }: { grading: ReturnType<typeof useGrading>; items: Items }) {
   return (
-    <div class="form-actions review-actions">
-      <button type="button" class="primary" onClick={grading.finish}>
-        Done <kbd>Ctrl Enter</kbd>
-      </button>
-      <button type="button" onClick={grading.skip}>
-        Skip <kbd>s</kbd>
-      </button>
-      <button type="button" disabled={!items.hasPrevious} onClick={items.previous}>
-        <span aria-hidden="true">←</span> Previous
-      </button>
-      <button type="button" onClick={items.next}>
-        Next <span aria-hidden="true">→</span>
-      </button>
-    </div>
+    <>
+      <div class="form-actions">
+        <button type="button" class="primary" onClick={grading.finish}>
+          Done <kbd>Ctrl Enter</kbd>
+        </button>
+        <button type="button" onClick={grading.skip}>
+          Skip <kbd>s</kbd>
+        </button>
+      </div>
+      <div class="form-actions">
+        <button type="button" disabled={!items.hasPrevious} onClick={items.previous}>
+          <span aria-hidden="true">←</span> Previous
+        </button>
+        <button type="button" onClick={items.next}>
+          Next <span aria-hidden="true">→</span>
+        </button>
+      </div>
+    </>
   );
 }
 

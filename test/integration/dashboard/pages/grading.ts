@@ -4,7 +4,7 @@ import { callAs } from './as.ts';
 
 type Given = Pick<Stage, 'organization' | 'product'>;
 
-export const BOOLEAN = { type: 'boolean' };
+const BOOLEAN = { type: 'boolean' };
 export const SCALE = { type: 'scale', min: 1, max: 5, step: 1 };
 
 /** Makes a criterion; returns its id. */

@@ -4,6 +4,7 @@ import type { Evaluator } from '../../../../../dashboard/client/evaluators.ts';
 import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, type Stage, story } from '../../../../support/browser/mod.ts';
 import { callApiOf } from '../evaluators/call-api.ts';
+import { talk } from '../grading.ts';
 
 const TONE = {
   name: 'Tone',
@@ -73,7 +74,7 @@ story('Another name of an evaluator changes nothing else of it', async (stage) =
 story('Categories of code are written, tried out with a label, and stored', async (stage) => {
   const { t, page, organization, callPath } = stage;
   await callPath();
-  await organization.insert([{ status: 200 }]);
+  await organization.insert([talk('Where is it?', 'There')]);
   await page.goto('/evaluators/new?kind=python');
   await page.getByLabel('Name', { exact: true }).fill('Length');
   await page
