@@ -21,7 +21,8 @@ export type ExternalDraft = {
   expectedKind: 'none' | 'value' | 'variable';
   expected: string;
   expectedFrom: string;
-  allowExtraEntities: boolean;
+  /** Undefined: nothing was said. */
+  allowExtraEntities: boolean | undefined;
 };
 
 const secretDraft = (value: string | null | undefined): SecretDraft => ({
@@ -62,7 +63,7 @@ export function externalDraftOf(config: ExternalConfig): ExternalDraft {
     expectedKind: expectedFrom === undefined ? value : 'variable',
     expected: writeExpected(expected),
     expectedFrom: expectedFrom ?? '',
-    allowExtraEntities: config.allowExtraEntities ?? false,
+    allowExtraEntities: config.allowExtraEntities,
   };
 }
 
@@ -107,7 +108,7 @@ function membersOf(draft: ExternalDraft): Record<string, unknown> {
       return {
         scorer: draft.scorer,
         ...(draft.scorer === 'ValidJSON' ? {} : expectationOf(draft)),
-        allowExtraEntities: draft.scorer === 'ListContains' && draft.allowExtraEntities ? true : undefined,
+        allowExtraEntities: draft.scorer === 'ListContains' ? draft.allowExtraEntities : undefined,
       };
   }
 }

@@ -1,4 +1,4 @@
-import { comesToMatch } from '../../../../support/browser/comes-to.ts';
+import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, type Stage, story } from '../../../../support/browser/mod.ts';
 import { callAs } from '../as.ts';
 import { makeJudge } from '../evaluators/call-api.ts';
@@ -17,7 +17,7 @@ async function furnish(stage: Stage) {
     await gradeAs(stage, 'Ada', request_id, { criterionId: polite, value: index < 2, comment });
     await gradeAs(stage, 'Bo', request_id, { criterionId: polite, value: index < 1 });
   }
-  return { polite, rows };
+  return { polite, judgeId: judge.id };
 }
 
 story('A criterion shows how far people agree, of all requests and of those of a query', async (stage) => {
@@ -33,6 +33,16 @@ story('A criterion shows how far people agree, of all requests and of those of a
   const evaluator = page.getByRole('region', { name: 'Agreement of the evaluator' });
   await comesToMatch(t, () => evaluator.innerText(), /Requests\s+0/);
   await page.getByText('<b>Said 0</b>').waitFor();
+});
+
+story('The statistics of an evaluator say that they are computed of these grades', async (stage) => {
+  const { t, page } = stage;
+  const { polite, judgeId } = await furnish(stage);
+  await page.goto(`/evaluators/${judgeId}?tab=statistics`);
+  const section = page.getByRole('region', { name: 'Agreement with people' });
+  const link = section.getByRole('link', { name: "people's grades by its criterion" });
+  await comesTo(t, () => link.getAttribute('href'), `/review/criteria/${polite}`);
+  await comesTo(t, () => section.getByRole('table').getByRole('link').count(), 0, 'no query finds grades');
 });
 
 story('A criterion is changed, also with grades, and archived', async (stage) => {

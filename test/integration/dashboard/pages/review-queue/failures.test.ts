@@ -46,6 +46,26 @@ story('A grade that is not saved is said, kept, and saved by another try', async
   expectComplaint(/status of 503/);
 });
 
+story('A grade that is not saved is said on another page, too', async (stage) => {
+  const { page, expectComplaint } = stage;
+  await nameReviewer(stage, 'Ada');
+  const { id } = await makePolite(stage);
+  const held = Promise.withResolvers<void>();
+  await page.route('**/grade', async (route) => {
+    await held.promise;
+    await route.fulfill({ status: 503, body: '{"data":null,"error":"Not now"}' });
+  });
+  await page.goto(`/review/${id}`);
+  await page.getByRole('button', { name: 'Done' }).waitFor();
+  await page.keyboard.press('1');
+  await page.keyboard.press('Control+Enter');
+  await page.getByRole('link', { name: 'Review queues' }).click();
+  await page.getByRole('link', { name: 'Week' }).waitFor();
+  held.resolve();
+  await page.getByText('A grade is not saved: Not now').waitFor();
+  expectComplaint(/status of 503/);
+});
+
 story('Two people who open a queue get different items', async (stage) => {
   const { t, page } = stage;
   const { id } = await makePolite(stage);

@@ -68,6 +68,16 @@ t.test('An evaluator that was not changed in the form is sent as it is', async (
     {
       ...none,
       scoring_type: 'EXTERNAL',
+      external_config: {
+        adapter: 'autoevals',
+        scorer: 'ListContains',
+        expected: ['a'],
+        allowExtraEntities: false,
+      },
+    },
+    {
+      ...none,
+      scoring_type: 'EXTERNAL',
       external_config: { adapter: 'autoevals', scorer: 'ExactMatch', expectedFrom: 'inputs.answer' },
     },
   ] as const;
