@@ -87,7 +87,7 @@ export function useItems(queueId: string, onChanged: () => void): Items {
   // biome-ignore lint/correctness/useExhaustiveDependencies: the page of a queue and a person has one way
   useEffect(() => {
     leaving.current = new AbortController();
-    inLine(look);
+    inLine(() => look(false));
     return () => leaving.current.abort();
   }, []);
 
@@ -95,8 +95,11 @@ export function useItems(queueId: string, onChanged: () => void): Items {
     setEnded(false);
     set({ item: requestId }, { replace: true });
   };
-  /** Asks for an item if none is shown, and for the one behind it. */
-  const look = async () => {
+  /**
+   * Asks for an item if none is shown, and for the one behind it.
+   * @param hasArrived renews the claim of the item that is shown, which was made when it was loaded ahead
+   */
+  const look = async (hasArrived: boolean) => {
     const { signal } = leaving.current;
     // Work that waits ends with another look; before it the API would name an item that is about to be left.
     const isLate = () => signal.aborted || waiting.current > 0;
@@ -114,6 +117,7 @@ export function useItems(queueId: string, onChanged: () => void): Items {
       if (isLate()) return;
       setAhead(behind?.request_id ?? null);
       if (behind !== null) loadAhead(behind.request_id, signal);
+      if (hasArrived) await askNext(queueId, behind?.request_id ?? null, signal);
     } catch (error) {
       if (!signal.aborted) setFailure(toFailure(error));
     }
@@ -140,7 +144,7 @@ export function useItems(queueId: string, onChanged: () => void): Items {
       }
       waiting.current -= 1;
     });
-    inLine(look);
+    inLine(() => look(true));
   };
   const at = current === null ? trail.length : trail.indexOf(current);
   /** The item to the right; null: it is unknown, or none is left. */
@@ -160,10 +164,10 @@ export function useItems(queueId: string, onChanged: () => void): Items {
     next: () => {
       if (following === null) return;
       show(following);
-      inLine(look);
+      inLine(() => look(true));
     },
     show,
-    look: () => inLine(look),
+    look: () => inLine(() => look(false)),
     leave,
   };
 }

@@ -112,6 +112,22 @@ story('The next item is there at once, also when the API is slow', async (stage)
   await comesTo(stage.t, () => pressed(page), ['2No'], 'what was chosen meanwhile stays');
 });
 
+story('An item is claimed anew when it is shown, for the whole time that it is read', async (stage) => {
+  const { t, page, product } = stage;
+  const loaded = page.waitForResponse((response) => response.url().includes('besides='));
+  const { id, requestIds } = await open(stage);
+  await loaded;
+  const claimedUntil = async () => {
+    const [row] = await product.database.sql<{ until: Date[] }[]>`
+      select claimed_until as until from assay.review_items
+      where queue_id = ${id} and request_id = ${requestIds[1]!}`;
+    return row!.until.map(Number)[0]!;
+  };
+  const ahead = await claimedUntil();
+  for (const key of ['1', 'ArrowDown', '3', 'Control+Enter']) await page.keyboard.press(key);
+  await comesTo(t, async () => (await claimedUntil()) > ahead, true);
+});
+
 story("What others say is hidden until one's own grade is stored", async (stage) => {
   const { t, page } = stage;
   const { requestIds, polite } = await open(stage);
