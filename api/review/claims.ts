@@ -13,6 +13,8 @@ export type Asked = {
   criterionIds: readonly string[];
   perItem: number;
   person: string;
+  /** A request that is not asked for; null: any item is. */
+  besides: string | null;
   at: Date;
 };
 
@@ -25,9 +27,10 @@ const graders = (tx: TransactionSql, { organizationId, criterionIds }: Asked) =>
     and g.criterion_id = any(${[...criterionIds]}::uuid[])
   group by g.person having count(*) = ${criterionIds.length}`;
 
-/** Items that a person may grade: not done by them, not skipped, and not wanted by enough others. */
+/** Items that a person may grade: not done by them, not skipped, and not wanted by enough others; all but the one besides which they ask. */
 const isOpen = (tx: TransactionSql, asked: Asked) => tx`
   i.organization_id = ${asked.organizationId} and i.queue_id = ${asked.queueId}
+  and i.request_id is distinct from ${asked.besides}
   and not exists (
     select from assay.review_skips s
     where s.queue_id = i.queue_id and s.request_id = i.request_id and s.person = ${asked.person})
@@ -90,7 +93,10 @@ async function lockPerson(tx: TransactionSql, { queueId, person }: Asked): Promi
   await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.review_claims ${queueId} ${person}`}, 0))`;
 }
 
-/** Claims the next item for a person, or renews the claim that they have. */
+/**
+ * Claims the next item for a person, or renews the claim that they have. Besides an item they get one more, and no third: whoever
+ * asks besides either of two has claimed the other.
+ */
 export async function claimNext(tx: TransactionSql, asked: Asked, until: Date): Promise<Item | undefined> {
   await lockPerson(tx, asked);
   // An item that is locked may have room for another person: nobody is told that there is nothing before it is looked at.

@@ -47,7 +47,8 @@ export type ReviewService = {
   rename(organizationId: string, queueId: string, patch: ReviewQueuePatch): Promise<ReviewQueueJson>;
   archive(organizationId: string, queueId: string): Promise<null>;
   /**
-   * Claims an item for a person: the one that they have claimed, else the next. Null: there is none for them now.
+   * Claims an item for a person: the one that they have claimed, else the next; with `besides`, another one than that. Null:
+   * there is none for them now.
    * @throws AssayError conflict: the queue is archived
    */
   next(caller: Caller, queueId: string, query: NextItemQuery): Promise<NextItemJson | null>;
@@ -166,15 +167,17 @@ export function createReviewService({ sql, clock }: Context): ReviewService {
       return null;
     },
 
-    async next({ organizationId, keyId }, queueId, { author }) {
+    async next({ organizationId, keyId }, queueId, { author, besides }) {
       const { person } = personOf(keyId, author);
+      const other = besides === undefined ? null : storableText(besides);
       return inOrganization(sql, organizationId, async (tx) => {
         const queue = await requireOpen(tx, organizationId, queueId);
         const criterionIds = await livingCriteria(tx, organizationId, queue);
         if (criterionIds.length === 0) return null;
         const nowMs = clock.now();
         const [at, until] = [new Date(nowMs), new Date(nowMs + CLAIM_MS)];
-        const asked = { organizationId, queueId, criterionIds, perItem: queue.per_item, person, at };
+        const { per_item: perItem } = queue;
+        const asked = { organizationId, queueId, criterionIds, perItem, person, besides: other, at };
         const item = await claimNext(tx, asked, until);
         if (item === undefined) return null;
         return {

@@ -86,8 +86,18 @@ export type ReviewQueueQueryBody = Static<typeof ReviewQueueQueryBody>;
 
 /** The parameters of asking for the next item. */
 export const NextItemQuery = Type.Object(
-  { author: Type.Optional(Author) },
-  { ...closed, nameRule: 'is not a known parameter: use author' },
+  {
+    author: Type.Optional(Author),
+    besides: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 200,
+        description:
+          'A request: another item than this one, to be loaded while it is graded. A person has claimed two items at most',
+      }),
+    ),
+  },
+  { ...closed, nameRule: 'is not a known parameter: use author or besides' },
 );
 export type NextItemQuery = Static<typeof NextItemQuery>;
 

@@ -49,9 +49,15 @@ export type Evaluator = Templates & {
   paused: { reason: PauseReason; message: string } | null;
   waiting: string | null;
   daily_budget_usd: number | null;
+  threshold: number | null;
 };
 
-export type EvaluatorVersion = Templates & { version: number; is_current: boolean; created_at: string };
+export type EvaluatorVersion = Templates & {
+  version: number;
+  is_current: boolean;
+  threshold: number | null;
+  created_at: string;
+};
 
 export type OnlineEvaluator = {
   id: string;
@@ -125,6 +131,11 @@ export type Bucket =
   | { from: number; to: number; count: number }
   | { label: string; score: number; count: number };
 export type Agreement = {
+  basis: string;
+  basis_note: string | null;
+  /** The criterion whose grades stand for ratings. */
+  criterion_id: string | null;
+  ties: number;
   threshold: number;
   count: number;
   confusion: {
@@ -195,7 +206,14 @@ export type LlmTrial = {
   duration_ms: number;
   error: TrialError;
 };
-export type PythonTrial = { output: number | null; traces: string; duration_ms: number; error: TrialError };
+export type PythonTrial = {
+  output: number | null;
+  label: string | null;
+  reasoning: string | null;
+  traces: string;
+  duration_ms: number;
+  error: TrialError;
+};
 export type ExternalTrial = {
   score: number | null;
   reasoning: string | null;

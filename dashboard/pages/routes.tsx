@@ -15,6 +15,9 @@ const Evaluators = lazy(() => import('./improving.ts').then(({ Evaluators }) => 
 const EvaluatorPage = lazy(() => import('./improving.ts').then(({ EvaluatorPage }) => EvaluatorPage));
 const Prompts = lazy(() => import('./improving.ts').then(({ Prompts }) => Prompts));
 const PromptPage = lazy(() => import('./improving.ts').then(({ PromptPage }) => PromptPage));
+const Review = lazy(() => import('./grading.ts').then(({ Review }) => Review));
+const ReviewQueuePage = lazy(() => import('./grading.ts').then(({ ReviewQueuePage }) => ReviewQueuePage));
+const CriterionPage = lazy(() => import('./grading.ts').then(({ CriterionPage }) => CriterionPage));
 const Playground = lazy(() => import('./improving.ts').then(({ Playground }) => Playground));
 const Limits = lazy(() => import('./running.ts').then(({ Limits }) => Limits));
 const Keys = lazy(() => import('./running.ts').then(({ Keys }) => Keys));
@@ -67,6 +70,9 @@ export function Pages() {
       <Route path="/users/:id" component={UserPage} />
       <Route path="/evaluators" component={Evaluators} />
       <Route path="/evaluators/:id" component={EvaluatorPage} />
+      <Route path="/review" component={Review} />
+      <Route path="/review/:id" component={ReviewQueuePage} />
+      <Route path="/review/criteria/:id" component={CriterionPage} />
       <Route path="/prompts" component={Prompts} />
       <Route path="/prompts/:id" component={PromptPage} />
       <Route path="/playground" component={Playground} />

@@ -2,10 +2,16 @@
 import { effect, signal } from '@preact/signals';
 
 export type Theme = 'system' | 'light' | 'dark';
-export type Preferences = { theme: Theme; isDense: boolean; drawerWidth: number };
+export type Preferences = {
+  theme: Theme;
+  isDense: boolean;
+  drawerWidth: number;
+  /** Whom grades are by; empty: the key that is logged in. */
+  reviewer: string;
+};
 
 const PLACE = 'assay.preferences';
-const DEFAULTS: Preferences = { theme: 'system', isDense: false, drawerWidth: 50 };
+const DEFAULTS: Preferences = { theme: 'system', isDense: false, drawerWidth: 50, reviewer: '' };
 
 function read(): Preferences {
   try {

@@ -4,7 +4,7 @@ import { scoreKeyOf } from '#core/scores/mod.ts';
 import { call } from '../../client/call.ts';
 import type { Evaluator } from '../../client/evaluators.ts';
 import { Confirm } from '../../parts/dialog/confirm.tsx';
-import { dollars } from '../../parts/formats/numbers.ts';
+import { decimal, dollars } from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt, tell } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
@@ -69,7 +69,7 @@ function Delete({ evaluator }: { evaluator: Evaluator }) {
 
 /** Shows the head. */
 export function Head({ evaluator, onChange }: HeadProps) {
-  const { name, scoring_type, version, daily_budget_usd } = evaluator;
+  const { name, scoring_type, version, daily_budget_usd, threshold } = evaluator;
   return (
     <>
       <p class="evaluator-back">
@@ -84,6 +84,7 @@ export function Head({ evaluator, onChange }: HeadProps) {
       <p class="evaluator-facts">
         <span class="chip">{kindOf(scoring_type)}</span>
         <span class="chip">Version {version}</span>
+        {threshold !== null && <span class="chip">Passes from {decimal(threshold)}</span>}
         {daily_budget_usd !== null && <span class="chip">{dollars(daily_budget_usd)} a day at most</span>}
         <span>
           Scores are kept as <a href={scoredAddress(name)}>scores.{scoreKeyOf(name)}</a>

@@ -1,10 +1,12 @@
 /** The conversation of a record: what was asked, and what came back. */
 import { useState } from 'preact/hooks';
+import { remember } from '../../client/recent.ts';
 import { useResource } from '../../client/resource.ts';
 import { useAddress } from '../../state/address.ts';
 import { FailureNotice } from '../failure/failure.tsx';
 import { count } from '../formats/numbers.ts';
 import { JsonTree } from '../json/json-tree.tsx';
+import { bodiesOf } from '../record/open-record.ts';
 import type { BodySource } from '../record/use-bodies.ts';
 import { Hostile } from '../text/hostile.tsx';
 import type { ConversationPage, Message, Notice, Part, Side } from './model/types.ts';
@@ -72,10 +74,22 @@ export function ConversationSide(props: Omit<SideProps, 'isPlain'>) {
   );
 }
 
+const sideKey = (sourceId: string, side: Side) => `conversation ${sourceId} ${side}`;
+
+/**
+ * Loads what a conversation shows first, so that it is there at once when it is shown.
+ * @throws ApiFailure, AbortError
+ */
+export async function loadConversationAhead(requestId: string, signal: AbortSignal): Promise<void> {
+  const { conversation } = bodiesOf(requestId, signal);
+  for (const side of ['request', 'response'] as const)
+    remember(sideKey(requestId, side), await conversation(side, 0, PAGE));
+}
+
 type SideProps = { source: BodySource; side: Side; isPlain: boolean };
 
 function SideView({ source, side, isPlain, of }: SideProps & { of: string | undefined }) {
-  const key = `conversation ${source.id} ${side}`;
+  const key = sideKey(source.id, side);
   const { data, dataKey, failure, isLoading, reload } = useResource(key, () =>
     source.ask.conversation(side, 0, PAGE),
   );

@@ -28,6 +28,28 @@ function Keys({ name }: { name: string }) {
   );
 }
 
+/** Keys that do the same in a row: each of them, or the first and the last of many. */
+function rowsOf(bindings: Group['bindings']): { names: string[]; what: string }[] {
+  const rows: { names: string[]; what: string }[] = [];
+  for (const [name, { what }] of Object.entries(bindings)) {
+    const before = rows.at(-1);
+    if (before?.what === what) before.names.push(name);
+    else rows.push({ names: [name], what });
+  }
+  return rows;
+}
+
+const MOST_NAMES = 3;
+
+function Names({ names }: { names: readonly string[] }) {
+  if (names.length <= MOST_NAMES) return names.map((name) => <Keys key={name} name={name} />);
+  return (
+    <>
+      <Keys name={names[0]!} /> … <Keys name={names.at(-1)!} />
+    </>
+  );
+}
+
 /** Takes the groups as they were before the sheet itself opened, which hides them. */
 export function KeySheet({ groups, onClose }: { groups: readonly Group[]; onClose: () => void }) {
   return (
@@ -39,10 +61,10 @@ export function KeySheet({ groups, onClose }: { groups: readonly Group[]; onClos
             <section key={title}>
               <h3>{title}</h3>
               <dl>
-                {Object.entries(bindings).map(([name, { what }]) => (
-                  <div key={name}>
+                {rowsOf(bindings).map(({ names, what }) => (
+                  <div key={what}>
                     <dt>
-                      <Keys name={name} />
+                      <Names names={names} />
                     </dt>
                     <dd>{what}</dd>
                   </div>

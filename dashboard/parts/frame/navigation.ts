@@ -7,6 +7,7 @@ export const NAVIGATION: readonly NavigationItem[] = [
   { path: '/sessions', label: 'Sessions', key: 's', group: 'look' },
   { path: '/users', label: 'Users', key: 'u', group: 'look' },
   { path: '/evaluators', label: 'Evaluators', key: 'e', group: 'improve' },
+  { path: '/review', label: 'Review', key: 'v', group: 'improve' },
   { path: '/prompts', label: 'Prompts', key: 'p', group: 'improve' },
   { path: '/playground', label: 'Playground', key: 'y', group: 'improve' },
   { path: '/limits', label: 'Limits', key: 'l', group: 'run' },

@@ -11,6 +11,7 @@ import { useBodies } from '../record/use-bodies.ts';
 import { Tabs } from '../tabs/tabs.tsx';
 import { Delivery } from './delivery.tsx';
 import { Evaluations } from './evaluations.tsx';
+import { Grades } from './grades.tsx';
 import { Properties } from './properties.tsx';
 import { RequestHead } from './request-head.tsx';
 import { Timeline } from './timeline.tsx';
@@ -66,6 +67,7 @@ function RequestTabs({ head, onChanged }: { head: RecordHead; onChanged: () => v
     { name: 'request', title: 'Raw request', show: () => <JsonBody source={source} side="request" /> },
     { name: 'response', title: 'Raw response', show: () => <JsonBody source={source} side="response" /> },
     { name: 'evaluations', title: 'Evaluations', show: () => <Evaluations id={id} /> },
+    { name: 'grades', title: 'Grades', show: () => <Grades id={id} /> },
     { name: 'delivery', title: 'Delivery', show: () => <Delivery id={id} /> },
     { name: 'timeline', title: 'Timeline', show: () => <Timeline head={head} /> },
     {

@@ -1,6 +1,6 @@
 /** A run over history as fields of a form, its price and its duration. Pure. */
 import type { DryRun, Run, Stats } from '../../../client/evaluators.ts';
-import { numberOf } from '../definition/draft.ts';
+import { numberOf } from '../../../parts/form/number-of.ts';
 
 /** `limit`: the newest so many. `sample`: so many of all. */
 export type Plan = {

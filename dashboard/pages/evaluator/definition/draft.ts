@@ -3,6 +3,15 @@ import type { Choice } from '#core/contracts/categories.ts';
 import type { CodeLimits, CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Adapter } from '#core/evaluations/mod.ts';
 import type { Evaluator, Templates } from '../../../client/evaluators.ts';
+import type { LabelField } from '../../../parts/form/label-fields.tsx';
+import { numberOf } from '../../../parts/form/number-of.ts';
+import {
+  categoriesOf,
+  categoryDrafts,
+  type ExampleDraft,
+  exampleDrafts,
+  examplesOf,
+} from './example-draft.ts';
 import { configOf, type ExternalDraft, externalDraftOf } from './external-draft.ts';
 
 export const KINDS = ['llm', 'python', 'external'] as const;
@@ -28,9 +37,14 @@ export type Draft = {
   cpuSeconds: string;
   memoryMb: string;
   external: ExternalDraft;
-  /** Fields that the form does not show: a change leaves them as they are. */
-  keptCode?: Pick<CodeTemplate, 'categories'>;
-  keptJudge?: Pick<LlmTemplate, 'examples'>;
+  /** Of a judge. */
+  examples: ExampleDraft[];
+  /** Of code; none: it returns numbers. */
+  categories: LabelField[];
+  /** The score from which an answer passes; empty: the middle. */
+  threshold: string;
+  /** Members of the template that the form does not show: a change leaves them as they are. */
+  kept: Readonly<Record<string, unknown>>;
 };
 
 const FIRST_CODE = `def evaluate(input, output):
@@ -55,6 +69,10 @@ const EMPTY: Omit<Draft, 'kind'> = {
   cpuSeconds: '',
   memoryMb: '',
   external: externalDraftOf({ adapter: 'http' }),
+  examples: [],
+  categories: [],
+  threshold: '',
+  kept: {},
 };
 
 /** Reads the kind of an address; a judge without. */
@@ -70,14 +88,16 @@ export function emptyDraft(kind: Kind): Draft {
 const textOf = (value: number | null | undefined) =>
   value === null || value === undefined ? '' : String(value);
 
-function llmFields({ model, prompt, min, max, choices, examples }: LlmTemplate): Partial<Draft> {
+function llmFields(template: LlmTemplate): Partial<Draft> {
+  const { model, prompt, min, max, choices, examples = [], ...kept } = template;
   return {
     model,
     prompt,
+    examples: exampleDrafts(examples),
+    kept,
     ...(min !== undefined && { min: textOf(min) }),
     ...(max !== undefined && { max: textOf(max) }),
     ...(choices !== undefined && { choices: choices.map(choiceDraft) }),
-    ...(examples !== undefined && { keptJudge: { examples } }),
   };
 }
 
@@ -87,14 +107,15 @@ const choiceDraft = ({ score, description }: Choice, key: number): ChoiceDraft =
   description,
 });
 
-function codeFields({ code, limits = {}, categories }: CodeTemplate): Partial<Draft> {
+function codeFields({ code, limits = {}, categories = [], ...kept }: CodeTemplate): Partial<Draft> {
   const { wallMs, cpuSeconds, memoryMb } = limits;
   return {
     code,
     wallMs: textOf(wallMs),
     cpuSeconds: textOf(cpuSeconds),
     memoryMb: textOf(memoryMb),
-    ...(categories !== undefined && { keptCode: { categories } }),
+    categories: categoryDrafts(categories),
+    kept,
   };
 }
 
@@ -103,11 +124,12 @@ export function draftOf({
   name,
   scoring_type,
   daily_budget_usd,
+  threshold,
   llm_template,
   code_template,
   external_config,
-}: Pick<Evaluator, 'name' | 'scoring_type' | 'daily_budget_usd' | keyof Templates>): Draft {
-  const shared = { name, budget: textOf(daily_budget_usd) };
+}: Pick<Evaluator, 'name' | 'scoring_type' | 'daily_budget_usd' | 'threshold' | keyof Templates>): Draft {
+  const shared = { name, budget: textOf(daily_budget_usd), threshold: textOf(threshold) };
   if (llm_template !== null) {
     const scoringType = scoring_type as LlmScoringType;
     return { ...emptyDraft('llm'), ...shared, scoringType, ...llmFields(llm_template) };
@@ -117,30 +139,34 @@ export function draftOf({
   return { ...emptyDraft('external'), ...shared, external };
 }
 
-/** Returns the number that a field holds; undefined: it is empty. Another text stays one, for the API to refuse. */
-export function numberOf(text: string): number | undefined {
-  return text.trim() === '' ? undefined : Number(text);
-}
-
 /** Returns an object without its undefined members. */
 function defined<T extends object>(given: T): T {
   return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined)) as T;
 }
 
-function llmTemplateOf({ scoringType, model, prompt, min, max, choices, keptJudge }: Draft) {
+/** Returns the members that only judges of one type have. */
+function scaleOf({ scoringType, min, max, choices }: Draft) {
   switch (scoringType) {
     case 'LLM-BOOLEAN':
-      return { model, prompt, ...keptJudge };
+      return {};
     case 'LLM-RANGE':
-      return defined({ model, prompt, min: numberOf(min), max: numberOf(max), ...keptJudge });
+      return { min: numberOf(min), max: numberOf(max) };
     case 'LLM-CHOICE':
       return {
-        model,
-        prompt,
         choices: choices.map(({ score, description }) => defined({ score: numberOf(score), description })),
-        ...keptJudge,
       };
   }
+}
+
+function llmTemplateOf(draft: Draft) {
+  const { scoringType, model, prompt, examples, kept } = draft;
+  return defined({
+    model,
+    prompt,
+    ...scaleOf(draft),
+    examples: examplesOf(scoringType, examples),
+    ...kept,
+  });
 }
 
 function limitsOf({ wallMs, cpuSeconds, memoryMb }: Draft): CodeLimits | undefined {
@@ -149,13 +175,18 @@ function limitsOf({ wallMs, cpuSeconds, memoryMb }: Draft): CodeLimits | undefin
   return Object.keys(limits).length === 0 ? undefined : limits;
 }
 
+function codeTemplateOf(draft: Draft) {
+  const { code, categories, kept } = draft;
+  return defined({ code, categories: categoriesOf(categories), limits: limitsOf(draft), ...kept });
+}
+
 /** The member of a body that defines an evaluator. */
 function templateOf(draft: Draft) {
   switch (draft.kind) {
     case 'llm':
       return { llm_template: llmTemplateOf(draft) };
     case 'python':
-      return { code_template: defined({ code: draft.code, ...draft.keptCode, limits: limitsOf(draft) }) };
+      return { code_template: codeTemplateOf(draft) };
     case 'external':
       return { external_config: configOf(draft.external) };
   }
@@ -172,12 +203,14 @@ export function bodyOf(draft: Draft) {
     ...templateOf(draft),
     // Python costs nothing, and takes no budget.
     ...(draft.kind !== 'python' && { daily_budget_usd: budget }),
+    threshold: numberOf(draft.threshold) ?? null,
   };
 }
 
-/** Whether saving makes a new version: another template, not only another name or budget. */
+/** Whether saving makes a new version: another template or threshold, not only another name or budget. */
 export function isNewVersion(draft: Draft, saved: Draft): boolean {
-  return JSON.stringify(templateOf(draft)) !== JSON.stringify(templateOf(saved));
+  const versionOf = (one: Draft) => JSON.stringify([templateOf(one), numberOf(one.threshold)]);
+  return versionOf(draft) !== versionOf(saved);
 }
 
 /** What a try-out scores. */
@@ -202,7 +235,7 @@ export function trialOf(draft: Draft, testInput: TestInput): { path: string; bod
     case 'python':
       return {
         path: '/v1/evaluator/python/test',
-        body: defined({ code: draft.code, ...draft.keptCode, limits: limitsOf(draft), testInput, ...named }),
+        body: { ...codeTemplateOf(draft), testInput, ...named },
       };
     case 'external':
       return {

@@ -59,6 +59,19 @@ function BudgetField({ draft, onChange, fault }: FormProps) {
   );
 }
 
+function ThresholdField({ draft, onChange, fault }: FormProps) {
+  return (
+    <TextField
+      label="Passes from"
+      type="number"
+      value={draft.threshold}
+      hint="The score from which an answer passes. Empty: the middle of its scores. It belongs to the version."
+      fault={faultOf(fault, 'threshold')}
+      onChange={(threshold) => onChange({ threshold })}
+    />
+  );
+}
+
 /** Says what saving does. */
 function SaveNote({ saved, isNew }: { saved: Evaluator | null; isNew: boolean }) {
   if (saved === null)
@@ -117,6 +130,7 @@ export function Editor({ saved, first, onSaved }: EditorProps) {
               onChange={(name) => change({ name })}
             />
             <KindFields {...fields} isSaved={saved !== null} offered={offeredVariables(picked.record)} />
+            <ThresholdField {...fields} />
             <BudgetField {...fields} />
           </Form>
         </WithScope>

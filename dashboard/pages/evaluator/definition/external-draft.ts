@@ -21,7 +21,8 @@ export type ExternalDraft = {
   expectedKind: 'none' | 'value' | 'variable';
   expected: string;
   expectedFrom: string;
-  allowExtraEntities: boolean;
+  /** Undefined: nothing was said. */
+  allowExtraEntities: boolean | undefined;
   /** The scale of imported judgments, which the form passes on as it is. */
   scale: Pick<ExternalConfig, 'description' | 'categories' | 'min' | 'max'>;
 };
@@ -64,7 +65,7 @@ export function externalDraftOf(config: ExternalConfig): ExternalDraft {
     expectedKind: expectedFrom === undefined ? value : 'variable',
     expected: writeExpected(expected),
     expectedFrom: expectedFrom ?? '',
-    allowExtraEntities: config.allowExtraEntities ?? false,
+    allowExtraEntities: config.allowExtraEntities,
     scale: { description, categories, min, max },
   };
 }
@@ -110,7 +111,7 @@ function membersOf(draft: ExternalDraft): Record<string, unknown> {
       return {
         scorer: draft.scorer,
         ...(draft.scorer === 'ValidJSON' ? {} : expectationOf(draft)),
-        allowExtraEntities: draft.scorer === 'ListContains' && draft.allowExtraEntities ? true : undefined,
+        allowExtraEntities: draft.scorer === 'ListContains' ? draft.allowExtraEntities : undefined,
       };
     case 'imported':
       return draft.scale;

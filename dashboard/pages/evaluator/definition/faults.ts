@@ -7,6 +7,9 @@ export type FieldName =
   | 'prompt'
   | 'range'
   | 'choices'
+  | 'examples'
+  | 'categories'
+  | 'threshold'
   | 'code'
   | 'limits'
   | 'url'
@@ -26,6 +29,9 @@ const FIELDS: readonly (readonly [RegExp, FieldName])[] = [
   [/template\.prompt\b/, 'prompt'],
   [/template\.(?:min|max)\b/, 'range'],
   [/template\.choices\b/, 'choices'],
+  [/template\.examples\b/, 'examples'],
+  [/^(?:code_template\.)?categories\b/, 'categories'],
+  [/^threshold\b/, 'threshold'],
   [/^(?:code_template\.)?limits\b/, 'limits'],
   [/^(?:code_template\.)?code\b/, 'code'],
   [/^external_config\.url\b/, 'url'],

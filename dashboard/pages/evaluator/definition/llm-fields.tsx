@@ -6,6 +6,7 @@ import { useResource } from '../../../client/resource.ts';
 import { Field } from '../../../parts/form/field.tsx';
 import { Hostile } from '../../../parts/text/hostile.tsx';
 import { ChoiceFields } from './choice-fields.tsx';
+import { ExampleFields } from './example-fields.tsx';
 import { unknownVariable, variablesOf } from './faults.ts';
 import { type FormProps, faultOf, SelectField, TextField } from './fields.tsx';
 
@@ -143,6 +144,7 @@ export function LlmFields({ isSaved, ...props }: LlmFieldsProps) {
       {draft.scoringType === 'LLM-CHOICE' && <ChoiceFields {...props} />}
       <ModelField {...props} />
       <PromptField {...props} />
+      <ExampleFields {...props} />
     </>
   );
 }

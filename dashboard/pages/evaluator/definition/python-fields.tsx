@@ -1,5 +1,6 @@
 /** The fields of a Python evaluator. */
 import { Field } from '../../../parts/form/field.tsx';
+import { CategoryFields } from './category-fields.tsx';
 import { CodeArea } from './code-area.tsx';
 import { type FormProps, faultOf, TextField } from './fields.tsx';
 
@@ -10,7 +11,7 @@ export function PythonFields({ draft, onChange, fault }: FormProps) {
       <Field
         label="Python code"
         fault={faultOf(fault, 'code')}
-        hint="It defines evaluate(input, output) and returns a bool, an int or a float; what it prints is kept as traces. Tab indents; press Escape, then Tab, to leave the field."
+        hint="It defines evaluate(input, output) and returns a bool, an int or a float, or a category; what it prints is kept as traces. Tab indents; press Escape, then Tab, to leave the field."
         control={(attributes) => (
           <CodeArea
             attributes={attributes}
@@ -20,6 +21,7 @@ export function PythonFields({ draft, onChange, fault }: FormProps) {
           />
         )}
       />
+      <CategoryFields draft={draft} onChange={onChange} fault={fault} />
       <details>
         <summary>Limits of one evaluation</summary>
         <div class="evaluator-row">

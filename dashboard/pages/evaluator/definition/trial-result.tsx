@@ -76,7 +76,7 @@ function scoreOf(result: LlmTrial | PythonTrial | ExternalTrial): number | null 
 /** Shows the result. */
 export function TrialResult({ trial, requestId }: { trial: Trial; requestId: string }) {
   const { result } = trial;
-  const label = trial.kind === 'llm' ? trial.result.label : null;
+  const label = trial.kind === 'external' ? null : trial.result.label;
   return (
     <div class="evaluator-result">
       {result.error !== null && (
@@ -100,8 +100,8 @@ export function TrialResult({ trial, requestId }: { trial: Trial; requestId: str
         </Fact>
       </dl>
       {trial.kind === 'llm' && <JudgeTexts result={trial.result} />}
+      {trial.kind !== 'llm' && <TitledText title="Reasoning" text={trial.result.reasoning} />}
       {trial.kind === 'python' && <TitledText title="Traces" text={trial.result.traces} />}
-      {trial.kind === 'external' && <TitledText title="Reasoning" text={trial.result.reasoning} />}
     </div>
   );
 }

@@ -1,16 +1,43 @@
-/** How far the evaluator agrees with people's feedback on the same requests, and what follows for its pass rate. */
+/** How far the evaluator agrees with people's grades or ratings of the same requests, and what follows for its pass rate. */
 import type { Agreement, Evaluator } from '../../../client/evaluators.ts';
-import { count, decimal, percent } from '../../../parts/formats/numbers.ts';
+import { count, decimal, percent, plural } from '../../../parts/formats/numbers.ts';
+import { Hostile } from '../../../parts/text/hostile.tsx';
 import { ratedAddress, sideAddress } from '../address.ts';
 import { Matrix } from './matrix.tsx';
 import { Figure, rateText, Section, withInterval } from './parts.tsx';
 
 type AgreementProps = { evaluator: Evaluator; agreement: Agreement };
 
-function PeopleMatrix({ evaluator: { name }, agreement: { confusion, threshold } }: AgreementProps) {
+/** Grades are no field of a query: requests can be found by their ratings alone. */
+const isOfRatings = ({ criterion_id }: Agreement) => criterion_id === null;
+
+/** What people said it by. */
+function Basis({ agreement: { criterion_id, basis_note, ties } }: Pick<AgreementProps, 'agreement'>) {
+  return (
+    <p class="muted">
+      {criterion_id === null ? (
+        'Compared with ratings.'
+      ) : (
+        <>
+          Compared with <a href={`/review/criteria/${criterion_id}`}>people's grades by its criterion</a>.
+        </>
+      )}
+      {basis_note !== null && (
+        <>
+          {' '}
+          <Hostile text={basis_note} />.
+        </>
+      )}
+      {ties > 0 && ` Left out, as as many people found them good as bad: ${plural(ties, 'request')}.`}
+    </p>
+  );
+}
+
+function PeopleMatrix({ evaluator: { name }, agreement }: AgreementProps) {
+  const { confusion, threshold } = agreement;
   const cell = (number: number, passes: boolean, rating: boolean) => ({
     count: number,
-    href: sideAddress(name, { threshold, passes, rating }),
+    href: isOfRatings(agreement) ? sideAddress(name, { threshold, passes, rating }) : null,
     isAgreement: passes === rating,
   });
   return (
@@ -60,7 +87,11 @@ function Trust({ evaluator: { name }, agreement }: AgreementProps) {
         explained="The share of rated requests that have a score; the numbers above say nothing of the others."
       >
         {percent(agreement.coverage)} <span class="muted">of</span>{' '}
-        <a href={ratedAddress(name)}>{count(agreement.rated)}</a>
+        {isOfRatings(agreement) ? (
+          <a href={ratedAddress(name)}>{count(agreement.rated)}</a>
+        ) : (
+          count(agreement.rated)
+        )}
       </Figure>
     </dl>
   );
@@ -90,6 +121,7 @@ function PassRate({ evaluator: { name }, agreement }: AgreementProps) {
 export function AgreementSection(props: AgreementProps) {
   return (
     <Section title="Agreement with people" isWide>
+      <Basis agreement={props.agreement} />
       <p class="muted">In parentheses: the range that the true value lies in with a confidence of 95%.</p>
       <div class="evaluator-agreement">
         <div>

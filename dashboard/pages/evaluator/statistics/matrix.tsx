@@ -1,14 +1,15 @@
 /** Counts of two verdicts against each other. */
 import { count } from '../../../parts/formats/numbers.ts';
 
-export type MatrixCell = { count: number; href: string; isAgreement: boolean };
+/** `href` null: no query finds the requests. */
+export type MatrixCell = { count: number; href: string | null; isAgreement: boolean };
 export type MatrixProps = {
   caption: string;
   columns: readonly [string, string];
   rows: readonly (readonly [string, readonly MatrixCell[]])[];
 };
 
-/** Shows the counts as links; those on which both agree have a mark, too. */
+/** Shows the counts, as links where there is one; those on which both agree have a mark, too. */
 export function Matrix({ caption, columns, rows }: MatrixProps) {
   return (
     <table class="evaluator-matrix">
@@ -27,9 +28,9 @@ export function Matrix({ caption, columns, rows }: MatrixProps) {
         {rows.map(([title, cells]) => (
           <tr key={title}>
             <th scope="row">{title}</th>
-            {cells.map(({ count: number, href, isAgreement }) => (
-              <td key={href} class={isAgreement ? 'evaluator-agrees' : 'evaluator-differs'}>
-                <a href={href}>{count(number)}</a>
+            {cells.map(({ count: number, href, isAgreement }, index) => (
+              <td key={index} class={isAgreement ? 'evaluator-agrees' : 'evaluator-differs'}>
+                {href === null ? count(number) : <a href={href}>{count(number)}</a>}
                 <span class="muted">{isAgreement ? '✓ agree' : '✗ differ'}</span>
               </td>
             ))}

@@ -5,7 +5,7 @@ import { waitFor } from '../../../support/assay.ts';
 import { eraseIn, waitingForLocks } from '../../../support/erase.ts';
 import { createWorld } from '../../../support/world.ts';
 import { ask, criterion, grade, requests } from '../grades/world.ts';
-import { endClaims, itemsOf, next, queue, shown } from './world.ts';
+import { endClaims, itemsOf, type Next, next, queue, shown } from './world.ts';
 
 let api: TestApi;
 /** The same, by another process with connections of its own. */
@@ -72,6 +72,22 @@ t.test('a person who asks several times at once gets one item', async (t) => {
     items.map((item) => item?.request_id),
     Array(4).fill(ids[0]),
   );
+});
+
+t.test('a person who asks besides an item gets another one, and no third', async (t) => {
+  const { id, ids, criterionIds } = await made(4);
+  const besides = (requestId: string) =>
+    ask<Next>(api, `/v1/review-queue/${id}/next?author=Ada&besides=${requestId}`);
+  t.equal((await next(api, id, 'Ada'))!.request_id, ids[0]);
+  t.equal((await besides(ids[0]!))!.request_id, ids[1]);
+  t.equal((await besides(ids[0]!))!.request_id, ids[1], 'the same, asked again');
+  t.equal((await besides(ids[1]!))!.request_id, ids[0], 'the one that she has');
+  t.equal((await besides(ids[3]!))!.request_id, ids[0], 'besides one that she has not');
+  t.equal((await next(api, id, 'Bo'))!.request_id, ids[2], 'both are hers');
+  await grade(api, ids[0]!, criterionIds[0]!, true, { author: 'Ada' });
+  t.equal((await besides(ids[1]!))!.request_id, ids[3]);
+  await endClaims(api, id);
+  t.equal((await besides('unknown'))!.request_id, ids[1]);
 });
 
 t.test('without an author, each API key is a person', async (t) => {

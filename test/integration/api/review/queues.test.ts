@@ -154,7 +154,7 @@ t.test('a body that breaks a rule is refused with its rule', async (t) => {
   }
   const { id } = await queue(api, valid);
   const { status, body } = await api.call(`/v1/review-queue/${id}/next?who=me`);
-  t.same([status, body.error], [400, 'who is not a known parameter: use author']);
+  t.same([status, body.error], [400, 'who is not a known parameter: use author or besides']);
   t.equal((await api.call(`/v1/review-queue/${id}/next?author=%20`)).status, 400);
   const absent = { requestId: randomUUID() };
   t.equal((await api.call(`/v1/review-queue/${id}/skip`, { body: absent })).status, 404);

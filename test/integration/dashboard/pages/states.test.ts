@@ -9,6 +9,7 @@ import { tryAgain } from '../../../support/browser/try-again.ts';
 import { logEntry } from '../../../support/log-entries.ts';
 import { callAs } from './as.ts';
 import { makeJudge } from './evaluators/call-api.ts';
+import { makeCriterion, makeQueue } from './grading.ts';
 
 type Given = Pick<Stage, 'organization' | 'product'>;
 /** A page, and a text of it that comes from the organization's data. */
@@ -49,6 +50,12 @@ async function furnish(given: Given): Promise<Known[]> {
     threshold: 0.05,
   });
   await keepDeadLetter(given);
+  const criterionId = await makeCriterion(given, 'Kindness');
+  const queue = await makeQueue(given, {
+    name: 'Weekly review',
+    criterionIds: [criterionId],
+    questions: ['Where is Oslo?'],
+  });
   return [
     { path: `/requests/${record!.request_id}`, shows: 'anna' },
     { path: `/compare?ids=${record!.request_id},${other!.request_id}`, shows: 'gpt-4o' },
@@ -56,6 +63,8 @@ async function furnish(given: Given): Promise<Known[]> {
     { path: '/users/anna', shows: 'gpt-4o' },
     { path: `/evaluators/${evaluator.id}`, shows: 'Polite' },
     { path: `/prompts/${prompt.id}`, shows: 'Greeting' },
+    { path: `/review/${queue.id}`, shows: 'Weekly review' },
+    { path: `/review/criteria/${criterionId}`, shows: 'Kindness' },
   ];
 }
 
@@ -66,6 +75,8 @@ const LISTS: readonly Known[] = [
   { path: '/users', shows: 'anna' },
   { path: '/evaluators', shows: 'Polite' },
   { path: '/prompts', shows: 'Greeting' },
+  { path: '/review', shows: 'Weekly review' },
+  { path: '/review?tab=criteria', shows: 'Kindness' },
   { path: '/limits', shows: 'ben' },
   { path: '/keys', shows: 'sk-assay-' },
   { path: '/webhooks', shows: 'https://example.com/hook' },
@@ -147,6 +158,8 @@ const EMPTY: readonly Known[] = [
   { path: '/users/nobody', shows: 'nobody' },
   { path: '/evaluators', shows: 'No evaluators yet' },
   { path: '/prompts', shows: 'No prompt is stored yet' },
+  { path: '/review', shows: 'No review queue yet' },
+  { path: '/review?tab=criteria', shows: 'No criterion yet' },
   { path: '/limits', shows: 'No limit is in use' },
   { path: '/webhooks', shows: 'There is no webhook' },
   { path: '/alerts', shows: 'There is no alert' },
@@ -164,7 +177,7 @@ story('Every page of a new organization says what is not there yet', async ({ t,
 story("A link to another organization's things shows nothing of them", async (stage) => {
   const { t, page, product, expectComplaint } = stage;
   const other = { product, organization: await product.organization(['gateway', 'read', 'write']) };
-  const ids = ['Polite', 'Greeting', 'Trip to Oslo', 'gpt-4o'];
+  const ids = ['Polite', 'Greeting', 'Trip to Oslo', 'gpt-4o', 'Weekly review', 'Kindness'];
   for (const { path } of await furnish(other)) {
     await page.goto(path);
     await main(page)

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
+import { gradeAs, gradesBy, makeCriterion, nameReviewer } from '../grading.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
 
@@ -10,6 +11,7 @@ const TABS: Readonly<Record<string, string>> = {
   request: 'gpt-4o',
   response: 'choices',
   evaluations: 'No evaluator has judged this answer.',
+  grades: 'Nobody has graded this answer.',
   delivery: 'Sent in one piece.',
   timeline: 'Waiting for the answer',
   properties: 'team "a"',
@@ -167,3 +169,33 @@ story('A failure keeps the request on the page, and is tried again', async (stag
   await panel(page).getByText('Sent in one piece.').waitFor();
   expectComplaint(/status of 503/);
 });
+
+story(
+  'A request is graded in place, beside what other people said, and the grade is taken back',
+  async (stage) => {
+    const { t, page } = stage;
+    const id = await insert(stage);
+    const polite = await makeCriterion(stage, 'Polite');
+    await gradeAs(stage, 'Bo <b>\u202E', id, {
+      criterionId: polite,
+      value: false,
+      comment: 'Rude <i>indeed</i>',
+    });
+    await nameReviewer(stage, 'Ada');
+    await page.goto(`/requests/${id}?tab=grades`);
+    await panel(page).getByText('Rude <i>indeed</i>').waitFor();
+    await comesToMatch(t, () => panel(page).locator('.grade-list').innerText(), /Polite\s+No Bo <b>/);
+    await panel(page).getByRole('button', { name: 'Yes' }).click();
+    await panel(page).getByLabel('Comment on Polite').fill('Friendly enough');
+    await panel(page).getByRole('button', { name: 'Grade', exact: true }).click();
+    await panel(page).getByText('Friendly enough').first().waitFor();
+    await panel(page).getByText('You', { exact: true }).waitFor();
+    t.same(
+      await gradesBy(stage, 'Ada', id),
+      new Map([[polite, { value: true, comment: 'Friendly enough' }]]),
+    );
+    await panel(page).getByRole('button', { name: 'Take it back' }).click();
+    await panel(page).getByText('You', { exact: true }).waitFor({ state: 'detached' });
+    t.equal((await gradesBy(stage, 'Ada', id)).size, 0);
+  },
+);

@@ -23,10 +23,42 @@ t.test('An evaluator that was not changed in the form is sent as it is', async (
           { score: -1, description: 'rude' },
           { score: 0.5, description: 'friendly' },
         ],
+        examples: [{ input: 'i', output: 'o', label: 'rude', reasoning: '' }],
       },
     },
     { ...none, scoring_type: 'LLM-RANGE', llm_template: { model: 'a', prompt: 'b', min: 0, max: 2.5 } },
+    {
+      ...none,
+      scoring_type: 'LLM-RANGE',
+      llm_template: {
+        ...{ model: 'a', prompt: 'b', min: 0, max: 2.5 },
+        examples: [{ input: '', output: 'o', score: 1.5 }],
+      },
+    },
     { ...none, scoring_type: 'LLM-BOOLEAN', llm_template: { model: 'a', prompt: 'b' } },
+    {
+      ...none,
+      scoring_type: 'LLM-BOOLEAN',
+      llm_template: {
+        model: 'a',
+        prompt: 'b',
+        examples: [
+          { input: 'i', output: 'o', score: true },
+          { input: 'i', output: 'p', score: 0, reasoning: 'No' },
+        ],
+      },
+    },
+    {
+      ...none,
+      scoring_type: 'PYTHON',
+      code_template: {
+        code: 'x',
+        categories: [
+          { label: 'bad', score: -0.5 },
+          { label: 'good', score: 1 },
+        ],
+      },
+    },
     { ...none, scoring_type: 'PYTHON', code_template: { code: 'x', limits: { wallMs: 500 } } },
     {
       ...none,
@@ -36,15 +68,31 @@ t.test('An evaluator that was not changed in the form is sent as it is', async (
     {
       ...none,
       scoring_type: 'EXTERNAL',
+      external_config: {
+        adapter: 'autoevals',
+        scorer: 'ListContains',
+        expected: ['a'],
+        allowExtraEntities: false,
+      },
+    },
+    {
+      ...none,
+      scoring_type: 'EXTERNAL',
       external_config: { adapter: 'autoevals', scorer: 'ExactMatch', expectedFrom: 'inputs.answer' },
     },
   ] as const;
   for (const { scoring_type, ...templates } of evaluators) {
-    const given = structuredClone({ name: 'One', scoring_type, daily_budget_usd: 2.5, ...templates });
+    const given = structuredClone({
+      name: 'One',
+      scoring_type,
+      daily_budget_usd: 2.5,
+      threshold: 0.5,
+      ...templates,
+    });
     const sent = bodyOf(draftOf(given as Parameters<typeof draftOf>[0]));
     const [field, template] = Object.entries(templates).find(([, value]) => value !== null)!;
     const budget = scoring_type === 'PYTHON' ? {} : { daily_budget_usd: 2.5 };
-    t.same(sent, { name: 'One', scoring_type, [field]: template, ...budget }, scoring_type);
+    t.same(sent, { name: 'One', scoring_type, [field]: template, ...budget, threshold: 0.5 }, scoring_type);
   }
 });
 
@@ -54,6 +102,7 @@ t.test('Secrets that were not written again are sent as the mark that keeps them
     name: 'Service',
     scoring_type: 'EXTERNAL',
     daily_budget_usd: null,
+    threshold: null,
     external_config: {
       adapter: 'http',
       url: 'https://scores.example.com',
@@ -81,10 +130,11 @@ t.test('A new header without a value is sent without one, so that the API can re
   });
 });
 
-t.test('Another template is a new version; another name or budget is none', async (t) => {
+t.test('Another template or threshold is a new version; another name or budget is none', async (t) => {
   const saved = emptyDraft('llm');
   t.equal(isNewVersion({ ...saved, name: 'Other', budget: '3' }, saved), false);
   t.equal(isNewVersion({ ...saved, prompt: 'Other' }, saved), true);
+  t.equal(isNewVersion({ ...saved, threshold: '0.7' }, saved), true);
   t.equal(isNewVersion({ ...saved, max: '9' }, saved), false, 'a range that a boolean does not have');
 });
 
@@ -110,32 +160,28 @@ t.test('An address that names no kind is that of a judge', async (t) => {
   t.equal(readKind(undefined), 'llm');
 });
 
-t.test('Categories of code, which the form does not show, stay when it is saved', async (t) => {
-  const categories = [
-    { label: 'bad', score: 0 },
-    { label: 'good', score: 1 },
-  ];
-  const saved = draftOf({
-    name: 'Labelled',
-    scoring_type: 'PYTHON',
-    daily_budget_usd: null,
-    llm_template: null,
-    code_template: { code: 'c', categories },
-    external_config: null,
-  });
-  t.same(bodyOf({ ...saved, code: 'd' }).code_template, { code: 'd', categories });
-  t.match(trialOf(saved, input).body, { code: 'c', categories });
+t.test('A member of a template that the form does not know stays when it is saved', async (t) => {
+  const judge = { model: 'm', prompt: 'p', later: { kept: true } };
+  const shared = { ...none, name: 'One', daily_budget_usd: null, threshold: null };
+  const saved = draftOf({ ...shared, scoring_type: 'LLM-BOOLEAN', llm_template: judge });
+  t.same(bodyOf({ ...saved, prompt: 'q' }).llm_template, { ...judge, prompt: 'q' });
+  const code = { code: 'c', later: 1 };
+  const python = draftOf({ ...shared, scoring_type: 'PYTHON', code_template: code });
+  t.same(bodyOf({ ...python, code: 'd' }).code_template, { code: 'd', later: 1 });
 });
 
-t.test('Examples of a judge, which the form does not show, stay when it is saved', async (t) => {
-  const examples = [{ input: 'i', output: 'o', score: true }];
-  const saved = draftOf({
-    name: 'Shown',
-    scoring_type: 'LLM-BOOLEAN',
-    daily_budget_usd: null,
-    llm_template: { model: 'm', prompt: 'p', examples },
-    code_template: null,
-    external_config: null,
+t.test('A try-out of code has its categories', async (t) => {
+  const categories = [
+    { key: 0, label: 'bad', score: '0' },
+    { key: 1, label: 'good', score: '' },
+  ];
+  t.match(trialOf({ ...emptyDraft('python'), categories }, input).body, {
+    categories: [{ label: 'bad', score: 0 }, { label: 'good' }],
   });
-  t.same(bodyOf({ ...saved, prompt: 'q' }).llm_template, { model: 'm', prompt: 'q', examples });
+});
+
+t.test('An example without a verdict is sent without one, so that the API can refuse it', async (t) => {
+  const example = { key: 0, input: 'i', output: 'o', verdict: '', reasoning: null };
+  const draft = { ...emptyDraft('llm'), examples: [example] };
+  t.match(bodyOf(draft).llm_template, { examples: [{ input: 'i', output: 'o' }] });
 });
