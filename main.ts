@@ -18,6 +18,7 @@ import {
   type DeadLetterStore,
   deadLettersCommand,
   exportCommand,
+  judgmentsCommand,
   keysCommand,
   lockRole,
   loginLinkCommand,
@@ -205,8 +206,8 @@ function loginLinkEnvironment() {
   return { config, api: apiAddress(config) };
 }
 
-/** Returns what the export command needs: the API of this configuration, and a key for it. */
-function exportEnvironment() {
+/** Returns what commands that call the API need: the API of this configuration, and a key for it. */
+function apiEnvironment() {
   const config = configOrExit();
   return {
     url: apiAddress(config),
@@ -242,7 +243,8 @@ async function main(): Promise<void> {
     .addCommand(loginLinkCommand(runCommand, loginLinkEnvironment))
     .addCommand(deadLettersCommand(runCommand, loadDeadLetters))
     .addCommand(rollupsCommand(runCommand, loadRollups))
-    .addCommand(exportCommand(exportEnvironment));
+    .addCommand(exportCommand(apiEnvironment))
+    .addCommand(judgmentsCommand(apiEnvironment));
   try {
     await program.parseAsync();
   } catch (error) {
