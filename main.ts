@@ -19,6 +19,7 @@ import {
   deadLettersCommand,
   experimentsCommand,
   exportCommand,
+  judgmentsCommand,
   keysCommand,
   lockRole,
   loginLinkCommand,
@@ -206,8 +207,8 @@ function loginLinkEnvironment() {
   return { config, api: apiAddress(config) };
 }
 
-/** Returns what the export command needs: the API of this configuration, and a key for it. */
-function exportEnvironment() {
+/** Returns what commands that call the API need: the API of this configuration, and a key for it. */
+function apiEnvironment() {
   const config = configOrExit();
   return {
     url: apiAddress(config),
@@ -259,8 +260,9 @@ async function main(): Promise<void> {
     .addCommand(loginLinkCommand(runCommand, loginLinkEnvironment))
     .addCommand(deadLettersCommand(runCommand, loadDeadLetters))
     .addCommand(rollupsCommand(runCommand, loadRollups))
-    .addCommand(exportCommand(exportEnvironment))
-    .addCommand(experimentsCommand(runGateHere));
+    .addCommand(exportCommand(apiEnvironment))
+    .addCommand(experimentsCommand(runGateHere))
+    .addCommand(judgmentsCommand(apiEnvironment));
   try {
     await program.parseAsync();
   } catch (error) {

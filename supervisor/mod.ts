@@ -2,6 +2,7 @@
 export { type DeadLetterStore, deadLettersCommand } from './commands/dead-letters.ts';
 export { experimentsCommand } from './commands/experiments.ts';
 export { exportCommand } from './commands/export/export.ts';
+export { judgmentsCommand } from './commands/judgments/judgments.ts';
 export { keysCommand, type RunCommand } from './commands/keys.ts';
 export { loginLinkCommand } from './commands/login-link.ts';
 export { organizationsCommand } from './commands/organizations.ts';

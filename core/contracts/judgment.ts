@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable, OneOf } from './shapes.ts';
 
 /** Judgments of one call. */
-const MAX_JUDGMENTS = 1_000;
+export const MAX_JUDGMENTS = 1_000;
 /** Characters of a label, as of categories. */
 const MAX_LABEL_LENGTH = 500;
 const MAX_MESSAGE_LENGTH = 500;
@@ -66,6 +66,8 @@ export const IMPORT_OUTCOMES = [
   'not_stored_yet',
   'invalid',
 ] as const;
+
+export type ImportOutcome = (typeof IMPORT_OUTCOMES)[number];
 
 export const ImportedRowJson = Type.Object(
   {

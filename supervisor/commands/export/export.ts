@@ -6,6 +6,7 @@ import { type FileHandle, open } from 'node:fs/promises';
 import { Command, Option } from 'commander';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { clientOf, errorOf, type Post } from '../api-client.ts';
 import { startProgress } from './progress.ts';
 import { type ExportFormat, RecordEnds } from './record-ends.ts';
 import { type Cursor, FROM_THE_BEGINNING, findResumption, type Resumption } from './resume.ts';
@@ -62,21 +63,6 @@ export function exportCommand(environment: () => ExportEnvironment): Command {
     .action((options: Options) => exportToFile(options, environment()));
 }
 
-/** Returns the client of one API. */
-function clientOf(url: string, key: string) {
-  return (path: string, body: object) =>
-    fetch(new URL(path, url), {
-      method: 'POST',
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      body: JSON.stringify(body),
-    }).catch((error: unknown) => {
-      const reason = describeError((error as { cause?: unknown }).cause ?? error);
-      throw new Error(`The API at ${url} cannot be reached: ${reason}`);
-    });
-}
-
-type Post = ReturnType<typeof clientOf>;
-
 /** Counts the records to come, for the progress; null when that takes the API too long. */
 async function countRecords(post: Post, wanted: object): Promise<number | null> {
   const answer = await post('/v1/request/count/query', wanted);
@@ -122,15 +108,6 @@ async function openFile(path: string, answer: Response, resume: boolean): Promis
     await answer.body?.cancel();
     if ((error as { code?: unknown }).code !== 'EEXIST') throw error;
     throw new Error(`${path} exists: add --resume to go on behind its last record, or choose another name`);
-  }
-}
-
-async function errorOf(answer: Response): Promise<string> {
-  const text = await answer.text();
-  try {
-    return (JSON.parse(text) as { error: string }).error;
-  } catch {
-    return `The API answered with status ${answer.status}`;
   }
 }
 
