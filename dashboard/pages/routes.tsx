@@ -16,6 +16,8 @@ const EvaluatorPage = lazy(() => import('./improving.ts').then(({ EvaluatorPage 
 const Prompts = lazy(() => import('./improving.ts').then(({ Prompts }) => Prompts));
 const PromptPage = lazy(() => import('./improving.ts').then(({ PromptPage }) => PromptPage));
 const Playground = lazy(() => import('./improving.ts').then(({ Playground }) => Playground));
+const Experiments = lazy(() => import('./measuring.ts').then(({ Experiments }) => Experiments));
+const ExperimentPage = lazy(() => import('./measuring.ts').then(({ ExperimentPage }) => ExperimentPage));
 const Limits = lazy(() => import('./running.ts').then(({ Limits }) => Limits));
 const Keys = lazy(() => import('./running.ts').then(({ Keys }) => Keys));
 const Webhooks = lazy(() => import('./running.ts').then(({ Webhooks }) => Webhooks));
@@ -70,6 +72,8 @@ export function Pages() {
       <Route path="/prompts" component={Prompts} />
       <Route path="/prompts/:id" component={PromptPage} />
       <Route path="/playground" component={Playground} />
+      <Route path="/experiments" component={Experiments} />
+      <Route path="/experiments/:id" component={ExperimentPage} />
       <Route path="/limits" component={Limits} />
       <Route path="/keys" component={Keys} />
       <Route path="/webhooks" component={Webhooks} />
