@@ -17,6 +17,9 @@ const Prompts = lazy(() => import('./improving.ts').then(({ Prompts }) => Prompt
 const PromptPage = lazy(() => import('./improving.ts').then(({ PromptPage }) => PromptPage));
 const Playground = lazy(() => import('./improving.ts').then(({ Playground }) => Playground));
 const Experiments = lazy(() => import('./measuring.ts').then(({ Experiments }) => Experiments));
+const ExperimentComparison = lazy(() =>
+  import('./measuring.ts').then(({ ExperimentComparison }) => ExperimentComparison),
+);
 const ExperimentPage = lazy(() => import('./measuring.ts').then(({ ExperimentPage }) => ExperimentPage));
 const Limits = lazy(() => import('./running.ts').then(({ Limits }) => Limits));
 const Keys = lazy(() => import('./running.ts').then(({ Keys }) => Keys));
@@ -73,6 +76,7 @@ export function Pages() {
       <Route path="/prompts/:id" component={PromptPage} />
       <Route path="/playground" component={Playground} />
       <Route path="/experiments" component={Experiments} />
+      <Route path="/experiments/compare" component={ExperimentComparison} />
       <Route path="/experiments/:id" component={ExperimentPage} />
       <Route path="/limits" component={Limits} />
       <Route path="/keys" component={Keys} />

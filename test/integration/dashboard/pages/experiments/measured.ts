@@ -79,10 +79,17 @@ export async function answer(
 }
 
 /** Makes an evaluator whose scores the stories write themselves: a judge that answers yes or no, or a service that gives numbers. */
-export function makeScorer(given: Given, name: string, kind: 'binary' | 'numeric' = 'binary'): Promise<{ id: string }> {
+export function makeScorer(
+  given: Given,
+  name: string,
+  kind: 'binary' | 'numeric' = 'binary',
+): Promise<{ id: string }> {
   const definition =
     kind === 'binary'
-      ? { scoring_type: 'LLM-BOOLEAN', llm_template: { model: 'gpt-4o-mini', prompt: 'Is {{output}} right?' } }
+      ? {
+          scoring_type: 'LLM-BOOLEAN',
+          llm_template: { model: 'gpt-4o-mini', prompt: 'Is {{output}} right?' },
+        }
       : { scoring_type: 'EXTERNAL', external_config: { url: 'https://example.com/score' } };
   return callAs(given, 'POST', '/v1/evaluator', { name, ...definition });
 }
