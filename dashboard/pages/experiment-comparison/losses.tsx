@@ -154,6 +154,7 @@ export function Losses({ comparison, baseline }: { comparison: ComparisonJson; b
   return (
     <section class="part">
       <Choices comparison={comparison} candidate={candidate} metric={metric} />
+      <OpenItem loss={losses.find(({ item_id }) => item_id === query.item)} baseline={baseline} />
       {metric === null ? (
         <p class="muted">No item lost in any metric.</p>
       ) : (
@@ -164,7 +165,6 @@ export function Losses({ comparison, baseline }: { comparison: ComparisonJson; b
           keyOf={({ item_id }) => item_id}
         />
       )}
-      <OpenItem loss={losses.find(({ item_id }) => item_id === query.item)} baseline={baseline} />
     </section>
   );
 }

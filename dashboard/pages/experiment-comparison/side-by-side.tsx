@@ -1,4 +1,5 @@
 /** One item with the answers of both sides, what differs marked. */
+import { useLayoutEffect, useRef } from 'preact/hooks';
 import type { StoredDatasetItem } from '#core/contracts/dataset.ts';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
@@ -47,8 +48,11 @@ export function SideBySide({
   const key = `answers ${requestIds.join(' ')}`;
   const answers = useResource(key, (signal) => loadCompared(requestIds, signal));
   const failure = item.failure ?? answers.failure;
+  const box = useRef<HTMLElement>(null);
+  // The button may be far below.
+  useLayoutEffect(() => box.current?.scrollIntoView({ block: 'nearest' }), []);
   return (
-    <section class="card comparison-item" aria-label="Answers side by side">
+    <section ref={box} class="card comparison-item" aria-label="Answers side by side">
       <div class="filters">
         <h3 class="break">
           <Hostile text={name} />
@@ -62,13 +66,12 @@ export function SideBySide({
       {item.data !== null && <ItemFacts item={item.data} />}
       {answers.data === null && answers.isLoading && <p class="muted">Loading both answers …</p>}
       {answers.data !== null && answers.dataKey === key && (
-        <>
-          <div class="compare-columns" aria-hidden="true">
-            <strong>Baseline</strong>
-            <strong>Candidate</strong>
-          </div>
-          <TextColumns texts={answers.data.map(({ texts }) => texts.response)} base={0} isDiff />
-        </>
+        <TextColumns
+          texts={answers.data.map(({ texts }) => texts.response)}
+          base={0}
+          isDiff
+          titles={['Baseline', 'Candidate']}
+        />
       )}
     </section>
   );

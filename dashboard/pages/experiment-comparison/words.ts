@@ -149,7 +149,7 @@ export function verdictSentence(metric: MetricComparisonJson, { alpha, margin }:
 export function missingText({ missing_baseline, missing_candidate }: MetricComparisonJson): string | null {
   const parts = [
     missing_baseline > 0 && `${count(missing_baseline)} without a value in the baseline`,
-    missing_candidate > 0 && `${count(missing_candidate)} without one in the candidate`,
+    missing_candidate > 0 && `${count(missing_candidate)} without a value in the candidate`,
   ].filter((part) => part !== false);
   return parts.length === 0 ? null : `Items left out: ${parts.join(', ')}.`;
 }

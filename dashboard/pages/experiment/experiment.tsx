@@ -1,4 +1,4 @@
-/** The page /experiments/:id: how far an experiment is, what it costs, and its runs. */
+/** The page /experiments/:id: how far an experiment is, what it costs, and its runs. `new` is the form that makes one. */
 
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
@@ -14,6 +14,7 @@ import { type Names, POLL_MS, REST_MS, useExperiment, useNames } from '../experi
 import { DatasetLink, EvaluatorLinks, Progress, StateChip, TargetText } from '../experiments/parts.tsx';
 import { isUnderWay, STATES } from '../experiments/words.ts';
 import { Actions, CompareWith } from './actions.tsx';
+import { NewExperiment } from './new/new-experiment.tsx';
 import { Runs } from './runs.tsx';
 
 type OneProps = { experiment: ExperimentJson };
@@ -178,7 +179,7 @@ function OneExperiment({ id }: { id: string }) {
   );
 }
 
-/** Shows the experiment of the address. */
+/** Shows the experiment of the address, or the form of a new one. */
 export function ExperimentPage({ id }: { id: string }) {
-  return <OneExperiment key={id} id={id} />;
+  return id === 'new' ? <NewExperiment /> : <OneExperiment key={id} id={id} />;
 }

@@ -165,4 +165,4 @@ accessibleStory('A comparison of experiments has no barrier', async (stage) => {
   await page.getByText('All numbers as a table').click();
   await row(stage, 'helpful').first().getByText('The four kinds of pairs').click();
   await page.getByLabel('Baseline').waitFor();
-  });
+});

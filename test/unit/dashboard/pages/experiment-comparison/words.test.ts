@@ -118,6 +118,6 @@ t.test('items that only one side has are counted', async (t) => {
   t.equal(missingText(METRIC), null);
   t.equal(
     missingText({ ...METRIC, missing_baseline: 2, missing_candidate: 1 }),
-    'Items left out: 2 without a value in the baseline, 1 without one in the candidate.',
+    'Items left out: 2 without a value in the baseline, 1 without a value in the candidate.',
   );
 });
