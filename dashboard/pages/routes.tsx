@@ -16,6 +16,8 @@ const EvaluatorPage = lazy(() => import('./improving.ts').then(({ EvaluatorPage 
 const Prompts = lazy(() => import('./improving.ts').then(({ Prompts }) => Prompts));
 const PromptPage = lazy(() => import('./improving.ts').then(({ PromptPage }) => PromptPage));
 const Playground = lazy(() => import('./improving.ts').then(({ Playground }) => Playground));
+const Datasets = lazy(() => import('./measuring.ts').then(({ Datasets }) => Datasets));
+const DatasetPage = lazy(() => import('./measuring.ts').then(({ DatasetPage }) => DatasetPage));
 const Experiments = lazy(() => import('./measuring.ts').then(({ Experiments }) => Experiments));
 const ExperimentComparison = lazy(() =>
   import('./measuring.ts').then(({ ExperimentComparison }) => ExperimentComparison),
@@ -75,6 +77,8 @@ export function Pages() {
       <Route path="/prompts" component={Prompts} />
       <Route path="/prompts/:id" component={PromptPage} />
       <Route path="/playground" component={Playground} />
+      <Route path="/datasets" component={Datasets} />
+      <Route path="/datasets/:id" component={DatasetPage} />
       <Route path="/experiments" component={Experiments} />
       <Route path="/experiments/compare" component={ExperimentComparison} />
       <Route path="/experiments/:id" component={ExperimentPage} />
