@@ -1,7 +1,8 @@
 /** What is compared, and how: all of it is in the address. */
+import { useLayoutEffect, useState } from 'preact/hooks';
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
+import { Field } from '../../parts/form/field.tsx';
 import { Select } from '../../parts/form/select.tsx';
-import { TextField } from '../../parts/form/text-field.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { useAddress } from '../../state/address.ts';
 import { experimentAddress, MOST_COMPARED } from '../experiments/address.ts';
@@ -65,11 +66,35 @@ function Candidates({ wanted: { baseline, candidates }, siblings }: ControlsProp
   );
 }
 
+/** Is taken when it is finished, not at each key: the API draws thousands of samples for a comparison. */
+function Margin() {
+  const { query, set } = useAddress();
+  const margin = query.margin ?? '';
+  const [text, setText] = useState(margin);
+  useLayoutEffect(() => setText(margin), [margin]);
+  return (
+    <Field
+      label="Margin"
+      hint="The loss of a score that is accepted, such as 0.02"
+      fault={margin !== '' && readMargin(margin) === null ? 'Must be a number from 0 to 1,000,000' : null}
+      control={(attributes) => (
+        <input
+          {...attributes}
+          type="number"
+          step="any"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onChange={({ currentTarget }) => set({ margin: currentTarget.value.trim() })}
+        />
+      )}
+    />
+  );
+}
+
 /** Shows the choices. */
 export function Controls({ wanted, siblings }: ControlsProps) {
-  const { query, set } = useAddress();
+  const { set } = useAddress();
   const change = useChange();
-  const margin = query.margin ?? '';
   return (
     <section class="card comparison-controls" aria-label="What is compared">
       <Select
@@ -86,14 +111,7 @@ export function Controls({ wanted, siblings }: ControlsProps) {
         onChange={(cluster) => set({ cluster: cluster === 'cluster' ? null : cluster })}
         hint="What counts as one"
       />
-      <TextField
-        label="Margin"
-        type="number"
-        value={margin}
-        onInput={(text) => set({ margin: text.trim() }, { replace: true })}
-        hint="The loss of a score that is accepted, such as 0.02"
-        fault={margin !== '' && readMargin(margin) === null ? 'Must be a number from 0 to 1,000,000' : null}
-      />
+      <Margin />
     </section>
   );
 }

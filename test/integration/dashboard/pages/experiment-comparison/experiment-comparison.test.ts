@@ -130,6 +130,7 @@ story('Margin, cluster and baseline are changed on the page, and live in the add
   await page.goto(address);
   await row(stage, 'helpful').getByText('Undecided').waitFor();
   await page.getByLabel('Margin').fill('0.2');
+  await page.keyboard.press('Enter');
   await row(stage, 'helpful').getByText('Not worse').waitFor();
   t.match(page.url(), 'margin=0.2');
   await page.getByLabel('Not independent').selectOption('none');
@@ -139,6 +140,7 @@ story('Margin, cluster and baseline are changed on the page, and live in the add
   t.equal(new URL(page.url()).searchParams.get('candidates'), baseline.id);
   await comesToMatch(t, () => row(stage, 'helpful').textContent(), /higher/);
   await page.getByLabel('Margin').fill('-1');
+  await page.keyboard.press('Tab');
   await page.getByText('Must be a number from 0 to 1,000,000').waitFor();
 });
 
