@@ -19,13 +19,14 @@ import { may } from '../../state/me.ts';
 import { DatasetForm } from '../datasets/dataset-form.tsx';
 import { readVersion } from './address.ts';
 import { ImportDialog } from './import-dialog.tsx';
+import { ItemDialog } from './item-dialog.tsx';
 import { ItemDrawer } from './item-view.tsx';
 import { Items, useItems } from './items.tsx';
 import { Versions } from './versions.tsx';
 import { exportName } from './words.ts';
 
 type HeadProps = { dataset: DatasetJson; version: number; onChange: () => void };
-type Open = 'import' | 'edit' | 'archive';
+type Open = 'import' | 'item' | 'edit' | 'archive';
 
 /** The dialogs of what changes a dataset. */
 function Dialogs({
@@ -40,6 +41,7 @@ function Dialogs({
     onClose();
   };
   if (open === 'import') return <ImportDialog id={id} onDone={done} onClose={onClose} />;
+  if (open === 'item') return <ItemDialog datasetId={id} item={null} onDone={done} onClose={onClose} />;
   if (open === 'edit') {
     const save = async (body: NewDatasetBody) => {
       await call('PATCH', datasetPath(id), body);
@@ -95,8 +97,11 @@ function Head({ dataset, version, onChange }: HeadProps) {
             <button type="button" class="primary" onClick={() => setOpen('import')}>
               Import a file
             </button>
+            <button type="button" onClick={() => setOpen('item')}>
+              New item
+            </button>
             <button type="button" onClick={() => setOpen('edit')}>
-              Edit
+              Settings
             </button>
             <button type="button" class="danger" onClick={() => setOpen('archive')}>
               Archive
@@ -180,11 +185,8 @@ function OneDataset({ id }: { id: string }) {
           datasetId={id}
           itemId={query.item}
           version={version}
-          isRemovable={isNewest && data.archived_at === null && may('write')}
-          onRemoved={() => {
-            closeItem();
-            reload();
-          }}
+          isChangeable={isNewest && data.archived_at === null && may('write')}
+          onChanged={reload}
           onClose={closeItem}
         />
       )}

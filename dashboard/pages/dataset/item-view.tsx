@@ -1,8 +1,8 @@
 /** One item in a drawer: what is asked, what is expected, and where it came from. */
 import { useState } from 'preact/hooks';
 import type { DatasetItem, ItemRemovalJson, StoredDatasetItem } from '#core/contracts/dataset.ts';
-import type { JsonObject } from '#core/json-values/mod.ts';
-import { call } from '../../client/call.ts';
+import { type JsonObject, parseExactObject } from '#core/json-values/mod.ts';
+import { call, readFailure, send } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { CopyButton } from '../../parts/copy/copy.tsx';
 import { datasetPath } from '../../parts/datasets/load.ts';
@@ -13,6 +13,7 @@ import { Fact, Facts } from '../../parts/formats/fact.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { tell } from '../../parts/toast/toast.tsx';
 import { messageTexts } from '../prompt/message-texts.ts';
+import { ItemDialog } from './item-dialog.tsx';
 
 /** UTF-16 code units of a text; the whole is in the export. */
 const LONGEST = 64 * 1024;
@@ -106,31 +107,47 @@ function Content({ item }: { item: StoredDatasetItem }) {
   );
 }
 
+/** Loads an item with the digits of its numbers: it may be edited. */
+async function loadExactly(path: string, signal: AbortSignal): Promise<StoredDatasetItem> {
+  const response = await send('GET', path, undefined, signal);
+  if (!response.ok) throw await readFailure(response);
+  return parseExactObject(await response.text())!.data as StoredDatasetItem;
+}
+
 export type ItemDrawerProps = {
   datasetId: string;
   itemId: string;
   /** Null: the newest. */
   version: number | null;
-  /** Whether it may be removed: of the newest version, by a key that may write. */
-  isRemovable: boolean;
-  onRemoved: () => void;
+  /** Whether it may be changed: of the newest version, by a key that may write. */
+  isChangeable: boolean;
+  onChanged: () => void;
   onClose: () => void;
 };
 
 /** Shows the item of an id as it is in a version. */
-export function ItemDrawer({ datasetId, itemId, version, isRemovable, onRemoved, onClose }: ItemDrawerProps) {
-  const [isAsking, setAsking] = useState(false);
+export function ItemDrawer({
+  datasetId,
+  itemId,
+  version,
+  isChangeable,
+  onChanged,
+  onClose,
+}: ItemDrawerProps) {
+  const [open, setOpen] = useState<'remove' | 'edit' | null>(null);
   const rest = `/items/${encodeURIComponent(itemId)}${version === null ? '' : `?version=${version}`}`;
   const key = `dataset item ${datasetId} ${rest}`;
   const { data, dataKey, failure, reload } = useResource(key, (signal) =>
-    call<StoredDatasetItem>('GET', datasetPath(datasetId, rest), undefined, signal),
+    loadExactly(datasetPath(datasetId, rest), signal),
   );
   const remove = async () => {
     const body = { ids: [itemId] };
     const changed = await call<ItemRemovalJson>('POST', datasetPath(datasetId, '/items/remove'), body);
     tell(`Removed: version ${changed.version}`);
-    onRemoved();
+    onClose();
+    onChanged();
   };
+  const item = data === null || dataKey !== key ? null : data;
   return (
     <SideDrawer
       what="item"
@@ -139,23 +156,42 @@ export function ItemDrawer({ datasetId, itemId, version, isRemovable, onRemoved,
       head={
         <>
           <CopyButton text={itemId} what="id of the item" label="Copy id" />
-          {isRemovable && (
-            <button type="button" class="danger" onClick={() => setAsking(true)}>
-              Remove
-            </button>
+          {isChangeable && item !== null && (
+            <>
+              {!('erased' in item) && (
+                <button type="button" onClick={() => setOpen('edit')}>
+                  Edit
+                </button>
+              )}
+              <button type="button" class="danger" onClick={() => setOpen('remove')}>
+                Remove
+              </button>
+            </>
           )}
         </>
       }
     >
       <FailureNotice failure={failure} retry={reload} />
-      {data !== null && dataKey === key && <Content item={data} />}
-      {isAsking && (
+      {item !== null && <Content item={item} />}
+      {open === 'edit' && item !== null && !('erased' in item) && (
+        <ItemDialog
+          datasetId={datasetId}
+          item={item}
+          onClose={() => setOpen(null)}
+          onDone={() => {
+            setOpen(null);
+            reload();
+            onChanged();
+          }}
+        />
+      )}
+      {open === 'remove' && (
         <Confirm
           title="Remove the item?"
           text="From the next version on it is gone. Earlier versions keep it."
           verb="Remove"
           run={remove}
-          onClose={() => setAsking(false)}
+          onClose={() => setOpen(null)}
         />
       )}
     </SideDrawer>

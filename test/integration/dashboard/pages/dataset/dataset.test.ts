@@ -64,6 +64,59 @@ story('An item is removed from the newest version, and stays in the one before',
   await comesTo(t, () => page.getByRole('button', { name: 'Remove' }).count(), 0, 'a version never changes');
 });
 
+story('An item is edited into the next version, and its numbers keep their digits', async (stage) => {
+  const { t, page, product } = stage;
+  const { id } = await callAs<{ id: string }>(stage, 'POST', '/v1/dataset', { name: 'Refunds' });
+  const text =
+    '{"items":[{"externalId":"refund","request":{"seed":12345678901234567890,"messages":[{"role":"user","content":"May I?"}]},"expected":"Yes"}]}';
+  const headers = { authorization: `Bearer ${stage.organization.key}`, 'content-type': 'application/json' };
+  await fetch(`${product.url}/v1/dataset/${id}/items`, { method: 'POST', headers, body: text });
+  await page.goto(`/datasets/${id}`);
+  await page.getByRole('link', { name: 'refund', exact: true }).click();
+  const drawer = page.getByRole('complementary', { name: 'Item' });
+  await drawer.getByText('12345678901234567890').waitFor();
+  await drawer.getByRole('button', { name: 'Edit' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Edit the item' });
+  await dialog.getByLabel('Expected', { exact: true }).fill('Yes, within 30 days');
+  await dialog.getByLabel('Metadata (JSON)').fill('[1]');
+  await dialog.getByText('Must be a JSON object').waitFor();
+  await comesTo(t, () => dialog.getByRole('button', { name: 'Save' }).isDisabled(), true);
+  await dialog.getByLabel('Metadata (JSON)').fill('{"source": "desk"}');
+  await dialog.getByLabel('Message').fill('The new policy');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Version 2: 1 changed').waitFor();
+  await drawer.getByText('Yes, within 30 days').waitFor();
+  const exported = await fetch(`${product.url}/v1/dataset/${id}/export`, { headers });
+  t.match(
+    await exported.text(),
+    /"seed":12345678901234567890.*"expected":"Yes, within 30 days".*"metadata":\{"source":"desk"\}/,
+  );
+});
+
+story('A new item is written in a form, and what the API refuses is said', async (stage) => {
+  const { page, expectComplaint } = stage;
+  const { id } = await callAs<{ id: string }>(stage, 'POST', '/v1/dataset', { name: 'Refunds' });
+  await page.goto(`/datasets/${id}`);
+  await page.getByRole('button', { name: 'New item' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New item' });
+  await dialog.getByLabel('Name').fill('gift');
+  await dialog.getByLabel('Request (JSON)').fill('{"model": "gpt-4o"}');
+  await dialog.getByLabel('What is expected').selectOption('JSON');
+  await dialog.getByLabel('Expected', { exact: true }).fill('{"refund": true}');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await dialog
+    .getByRole('alert')
+    .getByText(/messages/)
+    .waitFor();
+  expectComplaint(/status of 400/);
+  await dialog
+    .getByLabel('Request (JSON)')
+    .fill('{"messages": [{"role": "user", "content": "It was a gift."}]}');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByText('Version 1: 1 added').waitFor();
+  await page.getByRole('row').filter({ hasText: 'It was a gift.' }).getByText('{"refund":true}').waitFor();
+});
+
 story('Versions have their messages, and two of them are compared item by item', async (stage) => {
   const { t, page } = stage;
   const { id, itemIds } = await makeDataset(stage, { items: 2 });
@@ -146,7 +199,7 @@ story('A dataset is renamed, and archived after a question', async (stage) => {
   const { t, page } = stage;
   const { id } = await makeDataset(stage);
   await page.goto(`/datasets/${id}`);
-  await page.getByRole('button', { name: 'Edit' }).click();
+  await page.getByRole('button', { name: 'Settings' }).click();
   await page.getByRole('dialog').getByLabel('Name').fill('Returns');
   await page.getByRole('dialog').getByRole('button', { name: 'Save' }).click();
   await page.getByRole('heading', { name: 'Returns' }).waitFor();
