@@ -222,6 +222,7 @@ export const DatasetJson = Type.Object(
 );
 export type DatasetJson = Static<typeof DatasetJson>;
 export const DatasetPage = Type.Object({ datasets: Type.Array(DatasetJson), next: Next }, closed);
+export type DatasetPage = Static<typeof DatasetPage>;
 
 const DatasetVersionJson = Type.Object(
   {
@@ -234,10 +235,12 @@ const DatasetVersionJson = Type.Object(
   },
   { ...closed, $id: 'DatasetVersion' },
 );
+export type DatasetVersionJson = Static<typeof DatasetVersionJson>;
 export const DatasetVersionPage = Type.Object(
   { versions: Type.Array(DatasetVersionJson), next: Next },
   closed,
 );
+export type DatasetVersionPage = Static<typeof DatasetVersionPage>;
 
 const count = (description: string) => Type.Integer({ description });
 
@@ -263,6 +266,7 @@ export const StoredDatasetItem = Type.Union(
   ],
   { $id: 'StoredDatasetItem', description: 'Of an item whose request was erased, only the id is left' },
 );
+export type StoredDatasetItem = Static<typeof StoredDatasetItem>;
 export const ItemPage = Type.Object(
   {
     items: Type.Array(StoredDatasetItem, { description: 'Oldest first; a page of large items may be short' }),
@@ -270,6 +274,7 @@ export const ItemPage = Type.Object(
   },
   closed,
 );
+export type ItemPage = Static<typeof ItemPage>;
 
 export const ITEM_CHANGES = ['added', 'changed', 'removed'] as const;
 export type ItemChange = (typeof ITEM_CHANGES)[number];
@@ -294,3 +299,4 @@ export const DiffJson = Type.Object(
   },
   closed,
 );
+export type DiffJson = Static<typeof DiffJson>;

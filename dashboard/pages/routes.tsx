@@ -19,6 +19,13 @@ const Review = lazy(() => import('./grading.ts').then(({ Review }) => Review));
 const ReviewQueuePage = lazy(() => import('./grading.ts').then(({ ReviewQueuePage }) => ReviewQueuePage));
 const CriterionPage = lazy(() => import('./grading.ts').then(({ CriterionPage }) => CriterionPage));
 const Playground = lazy(() => import('./improving.ts').then(({ Playground }) => Playground));
+const Datasets = lazy(() => import('./measuring.ts').then(({ Datasets }) => Datasets));
+const DatasetPage = lazy(() => import('./measuring.ts').then(({ DatasetPage }) => DatasetPage));
+const Experiments = lazy(() => import('./measuring.ts').then(({ Experiments }) => Experiments));
+const ExperimentComparison = lazy(() =>
+  import('./measuring.ts').then(({ ExperimentComparison }) => ExperimentComparison),
+);
+const ExperimentPage = lazy(() => import('./measuring.ts').then(({ ExperimentPage }) => ExperimentPage));
 const Limits = lazy(() => import('./running.ts').then(({ Limits }) => Limits));
 const Keys = lazy(() => import('./running.ts').then(({ Keys }) => Keys));
 const Webhooks = lazy(() => import('./running.ts').then(({ Webhooks }) => Webhooks));
@@ -76,6 +83,11 @@ export function Pages() {
       <Route path="/prompts" component={Prompts} />
       <Route path="/prompts/:id" component={PromptPage} />
       <Route path="/playground" component={Playground} />
+      <Route path="/datasets" component={Datasets} />
+      <Route path="/datasets/:id" component={DatasetPage} />
+      <Route path="/experiments" component={Experiments} />
+      <Route path="/experiments/compare" component={ExperimentComparison} />
+      <Route path="/experiments/:id" component={ExperimentPage} />
       <Route path="/limits" component={Limits} />
       <Route path="/keys" component={Keys} />
       <Route path="/webhooks" component={Webhooks} />

@@ -10,15 +10,18 @@ export type TextColumnsProps = {
   /** The text that the others are compared with. */
   base: number;
   isDiff: boolean;
+  /** Above the texts. */
+  titles?: readonly string[];
 };
 
 /** Shows a column a text. */
-export function TextColumns({ texts, base, isDiff }: TextColumnsProps) {
+export function TextColumns({ texts, base, isDiff, titles }: TextColumnsProps) {
   const shown = texts.map((text) => text.slice(0, LONGEST));
   return (
     <div class="compare-columns">
       {shown.map((text, index) => (
         <div key={index} class="card">
+          {titles !== undefined && <h4>{titles[index]}</h4>}
           {isDiff && index !== base ? (
             <TextDiff before={shown[base]!} after={text} />
           ) : (

@@ -1,2 +1,2 @@
 /** What is done with selected requests in a dialog. */
-export type BulkAction = 'score' | 'property' | 'export' | 'erase';
+export type BulkAction = 'score' | 'property' | 'dataset' | 'export' | 'erase';

@@ -12,6 +12,8 @@ import type { Selection } from './selection.ts';
 
 /** Requests that can be compared at once. */
 const MOST_COMPARED = 4;
+/** Requests that one call adds to a dataset. */
+const MOST_ADDED = 1_000;
 
 /** Is there while something is selected. */
 export function BulkBar({ selection, onChanged }: { selection: Selection; onChanged: () => void }) {
@@ -39,6 +41,14 @@ export function BulkBar({ selection, onChanged }: { selection: Selection; onChan
           </button>
           <button type="button" onClick={() => setAction('property')}>
             Add a property
+          </button>
+          <button
+            type="button"
+            disabled={ids.length > MOST_ADDED}
+            title={ids.length > MOST_ADDED ? `At most ${count(MOST_ADDED)} at once` : undefined}
+            onClick={() => setAction('dataset')}
+          >
+            Add to a dataset
           </button>
         </>
       )}

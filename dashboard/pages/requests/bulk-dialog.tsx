@@ -12,6 +12,7 @@ import { dollars, plural } from '../../parts/formats/numbers.ts';
 import { NO_PROPERTY, PropertyFields } from '../../parts/request/property-fields.tsx';
 import { tell } from '../../parts/toast/toast.tsx';
 import type { BulkAction } from './bulk-action.ts';
+import { DatasetDialog } from './dataset-dialog.tsx';
 import { ExportDialog } from './export-dialog.tsx';
 
 export type BulkDialogProps = {
@@ -136,6 +137,7 @@ export function BulkDialog({ action, ...props }: BulkDialogProps) {
   const { ids, onClose, onDone } = props;
   if (action === 'score') return <ScoreDialog {...props} />;
   if (action === 'property') return <PropertyDialog {...props} />;
+  if (action === 'dataset') return <DatasetDialog ids={ids} onClose={onClose} />;
   if (action === 'export') return <ExportDialog q={queryOf(ids)} onClose={onClose} />;
   return (
     <Confirm

@@ -1,32 +1,22 @@
 /** Saves what a query finds as a file. */
 import { useState } from 'preact/hooks';
-import { readFailure, send } from '../../client/call.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
+import { saveAnswer } from '../../parts/download/save-file.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Form } from '../../parts/form/form.tsx';
 import { tell } from '../../parts/toast/toast.tsx';
 
 type Format = 'ndjson' | 'csv';
 
-/** Hands a file to the browser's downloads. */
-function save(content: Blob, name: string): void {
-  const url = URL.createObjectURL(content);
-  const link = document.createElement('a');
-  link.href = url;
-  link.download = name;
-  link.click();
-  URL.revokeObjectURL(url);
-}
-
-/** Asks for the format. The browser keeps what comes outside of the page's memory. */
+/** Asks for the format. */
 export function ExportDialog({ q, onClose }: { q: string; onClose: () => void }) {
   const [format, setFormat] = useState<Format>('ndjson');
   const [bodies, setBodies] = useState(true);
   const run = async () => {
-    const response = await send('POST', '/v1/request/export', { q, format, bodies });
-    if (!response.ok) throw await readFailure(response);
     const day = new Date().toISOString().slice(0, 10);
-    save(await response.blob(), `assay-requests-${day}.${format}`);
+    const body = { q, format, bodies };
+    const path = '/v1/request/export';
+    await saveAnswer(`assay-requests-${day}.${format}`, { method: 'POST', path, body });
     tell('Exported');
     onClose();
   };

@@ -10,6 +10,8 @@ export const NAVIGATION: readonly NavigationItem[] = [
   { path: '/review', label: 'Review', key: 'v', group: 'improve' },
   { path: '/prompts', label: 'Prompts', key: 'p', group: 'improve' },
   { path: '/playground', label: 'Playground', key: 'y', group: 'improve' },
+  { path: '/datasets', label: 'Datasets', key: 't', group: 'improve' },
+  { path: '/experiments', label: 'Experiments', key: 'x', group: 'improve' },
   { path: '/limits', label: 'Limits', key: 'l', group: 'run' },
   { path: '/keys', label: 'Keys', key: 'k', group: 'run' },
   { path: '/webhooks', label: 'Webhooks', key: 'w', group: 'run' },

@@ -9,6 +9,7 @@ import { tryAgain } from '../../../support/browser/try-again.ts';
 import { logEntry } from '../../../support/log-entries.ts';
 import { callAs } from './as.ts';
 import { makeJudge } from './evaluators/call-api.ts';
+import { makeDataset, makeExperiment } from './experiments/measured.ts';
 import { makeCriterion, makeQueue } from './grading.ts';
 
 type Given = Pick<Stage, 'organization' | 'product'>;
@@ -41,6 +42,11 @@ async function furnish(given: Given): Promise<Known[]> {
   ]);
   const evaluator = await makeJudge(call, { name: 'Polite' });
   const prompt = await call<{ id: string }>('POST', '/v1/prompt-2025', { name: 'Greeting', promptBody: {} });
+  const dataset = await makeDataset(given, { name: 'Refunds' });
+  const [baseline, candidate] = [
+    await makeExperiment(given, { name: 'Large model', datasetId: dataset.id }),
+    await makeExperiment(given, { name: 'Small model', datasetId: dataset.id }),
+  ];
   await call('POST', '/v1/webhook', { url: 'https://example.com/hook', events: ['alert.fired'] });
   await call('POST', '/v1/alert', {
     name: 'Error rate',
@@ -63,6 +69,12 @@ async function furnish(given: Given): Promise<Known[]> {
     { path: '/users/anna', shows: 'gpt-4o' },
     { path: `/evaluators/${evaluator.id}`, shows: 'Polite' },
     { path: `/prompts/${prompt.id}`, shows: 'Greeting' },
+    { path: `/datasets/${dataset.id}`, shows: 'Question 0' },
+    { path: `/experiments/${baseline.id}`, shows: 'Large model' },
+    {
+      path: `/experiments/compare?baseline=${baseline.id}&candidates=${candidate.id}`,
+      shows: 'no item has a value in both',
+    },
     { path: `/review/${queue.id}`, shows: 'Weekly review' },
     { path: `/review/criteria/${criterionId}`, shows: 'Kindness' },
   ];
@@ -75,6 +87,9 @@ const LISTS: readonly Known[] = [
   { path: '/users', shows: 'anna' },
   { path: '/evaluators', shows: 'Polite' },
   { path: '/prompts', shows: 'Greeting' },
+  { path: '/datasets', shows: 'Refunds' },
+  { path: '/experiments', shows: 'Large model' },
+  { path: '/experiments/new', shows: 'Polite' },
   { path: '/review', shows: 'Weekly review' },
   { path: '/review?tab=criteria', shows: 'Kindness' },
   { path: '/limits', shows: 'ben' },
@@ -158,6 +173,10 @@ const EMPTY: readonly Known[] = [
   { path: '/users/nobody', shows: 'nobody' },
   { path: '/evaluators', shows: 'No evaluators yet' },
   { path: '/prompts', shows: 'No prompt is stored yet' },
+  { path: '/datasets', shows: 'No datasets yet' },
+  { path: '/experiments', shows: 'No experiments yet' },
+  { path: '/experiments/new', shows: 'There is no dataset yet' },
+  { path: '/experiments/compare', shows: 'Pick up to four experiments' },
   { path: '/review', shows: 'No review queue yet' },
   { path: '/review?tab=criteria', shows: 'No criterion yet' },
   { path: '/limits', shows: 'No limit is in use' },
@@ -177,7 +196,10 @@ story('Every page of a new organization says what is not there yet', async ({ t,
 story("A link to another organization's things shows nothing of them", async (stage) => {
   const { t, page, product, expectComplaint } = stage;
   const other = { product, organization: await product.organization(['gateway', 'read', 'write']) };
-  const ids = ['Polite', 'Greeting', 'Trip to Oslo', 'gpt-4o', 'Weekly review', 'Kindness'];
+  const ids = [
+    ...['Polite', 'Greeting', 'Trip to Oslo', 'gpt-4o', 'Weekly review', 'Kindness'],
+    ...['Refunds', 'Question 0', 'Large model'],
+  ];
   for (const { path } of await furnish(other)) {
     await page.goto(path);
     await main(page)

@@ -82,6 +82,8 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'g, e': goesTo('/evaluators'),
   'g, p': goesTo('/prompts'),
   'g, y': goesTo('/playground'),
+  'g, t': goesTo('/datasets'),
+  'g, x': goesTo('/experiments'),
   'g, l': goesTo('/limits'),
   'g, k': goesTo('/keys'),
   'g, w': goesTo('/webhooks'),

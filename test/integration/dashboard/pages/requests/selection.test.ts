@@ -109,6 +109,34 @@ story('The selected requests are exported, a record a line or as CSV', async ({ 
   for (const id of ids) t.match(table.text, id);
 });
 
+story('The selected requests become items of a dataset, which is said and linked', async (stage) => {
+  const { t, page, organization } = stage;
+  const { id } = await callAs<{ id: string }>(stage, 'POST', '/v1/dataset', { name: 'Refunds' });
+  const answer = { choices: [{ message: { role: 'assistant', content: 'Yes' }, finish_reason: 'stop' }] };
+  await organization.insert([{ user_id: 'failing', status: 500 }]);
+  const [row] = await organization.insert([
+    {
+      user_id: 'answered',
+      request_text: JSON.stringify({ messages: [{ role: 'user', content: 'May I?' }] }),
+      response_text: JSON.stringify(answer),
+    },
+  ]);
+  await page.goto('/requests');
+  await box(page, 'failing').click();
+  await box(page, 'answered').click();
+  await bar(page).getByRole('button', { name: 'Add to a dataset' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Add 2 requests to a dataset' });
+  await dialog.getByLabel('Dataset', { exact: true }).selectOption({ label: 'Refunds' });
+  await dialog.getByLabel('Split').fill('test');
+  await dialog.getByRole('button', { name: 'Add' }).click();
+  await dialog.getByText('Version 1: 1 item added, 1 left out: failed').waitFor();
+  t.match(await callAs(stage, 'POST', `/v1/dataset/${id}/items/query`, {}), {
+    items: [{ sourceRequestId: row!.request_id, split: 'test', expected: 'Yes' }],
+  });
+  await dialog.getByRole('link', { name: 'Open the dataset' }).click();
+  await page.getByRole('heading', { name: 'Refunds' }).waitFor();
+});
+
 story('Two to four selected requests are compared by a link', async ({ t, page, organization }) => {
   const rows = await open({ page, organization });
   await box(page, 'u1').click();

@@ -1,0 +1,117 @@
+/** What is compared, and how: all of it is in the address. */
+import { useLayoutEffect, useState } from 'preact/hooks';
+import type { ExperimentJson } from '#core/contracts/experiment.ts';
+import { Field } from '../../parts/form/field.tsx';
+import { Select } from '../../parts/form/select.tsx';
+import { Hostile } from '../../parts/text/hostile.tsx';
+import { useAddress } from '../../state/address.ts';
+import { experimentAddress, MOST_COMPARED } from '../experiments/address.ts';
+import { readMargin, type Wanted, withBaseline } from './address.ts';
+import { CLUSTERS_SHOWN } from './words.ts';
+
+export type ControlsProps = { wanted: Wanted; siblings: readonly ExperimentJson[] };
+
+const clusterOptions = Object.entries(CLUSTERS_SHOWN).map(([name, label]) => ({ name, label }));
+
+const labelOf = ({ name, dataset_version }: ExperimentJson) => `${name} (version ${dataset_version})`;
+
+/** Lets the address name other experiments; what was open belongs to those before. */
+function useChange() {
+  const { set } = useAddress();
+  return ([baseline = '', ...candidates]: readonly string[]) =>
+    set({ baseline, candidates: candidates.join(','), candidate: null, metric: null, item: null });
+}
+
+function Candidates({ wanted: { baseline, candidates }, siblings }: ControlsProps) {
+  const change = useChange();
+  const others = siblings.filter(({ id }) => id !== baseline && !candidates.includes(id));
+  return (
+    <div class="field">
+      <span id="comparison-candidates">Candidates</span>
+      <ul class="chips plain-list" aria-labelledby="comparison-candidates">
+        {candidates.map((id) => {
+          const name = siblings.find((one) => one.id === id)?.name ?? id;
+          return (
+            <li key={id} class="chip break">
+              <a href={experimentAddress(id)}>
+                <Hostile text={name} />
+              </a>
+              <button
+                type="button"
+                class="quiet"
+                aria-label={`Remove ${name}`}
+                onClick={() => change([baseline, ...candidates.filter((one) => one !== id)])}
+              >
+                ✕
+              </button>
+            </li>
+          );
+        })}
+      </ul>
+      {candidates.length < MOST_COMPARED - 1 && others.length > 0 && (
+        <select
+          aria-label="Add a candidate"
+          value=""
+          onChange={({ currentTarget }) => change([baseline, ...candidates, currentTarget.value])}
+        >
+          <option value="">Add a candidate</option>
+          {others.map((one) => (
+            <option key={one.id} value={one.id}>
+              {labelOf(one)}
+            </option>
+          ))}
+        </select>
+      )}
+    </div>
+  );
+}
+
+/** Is taken when it is finished, not at each key: the API draws thousands of samples for a comparison. */
+function Margin() {
+  const { query, set } = useAddress();
+  const margin = query.margin ?? '';
+  const [text, setText] = useState(margin);
+  useLayoutEffect(() => setText(margin), [margin]);
+  return (
+    <Field
+      label="Margin"
+      hint="The loss of a score that is accepted, such as 0.02"
+      fault={margin !== '' && readMargin(margin) === null ? 'Must be a number from 0 to 1,000,000' : null}
+      control={(attributes) => (
+        <input
+          {...attributes}
+          type="number"
+          step="any"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onChange={({ currentTarget }) => set({ margin: currentTarget.value.trim() })}
+        />
+      )}
+    />
+  );
+}
+
+/** Shows the choices. */
+export function Controls({ wanted, siblings }: ControlsProps) {
+  const { set } = useAddress();
+  const change = useChange();
+  return (
+    <section class="card comparison-controls" aria-label="What is compared">
+      <Select
+        label="Baseline"
+        options={siblings.map((one) => ({ name: one.id, label: labelOf(one) }))}
+        value={wanted.baseline}
+        onChange={(id) => change(withBaseline(wanted, id))}
+      />
+      <Candidates wanted={wanted} siblings={siblings} />
+      <Select
+        label="Not independent"
+        options={clusterOptions}
+        value={wanted.cluster}
+        onChange={(cluster) => set({ cluster: cluster === 'cluster' ? null : cluster })}
+        hint="What counts as one"
+      />
+      <Margin />
+    </section>
+  );
+}
