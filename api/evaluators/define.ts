@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AssayError } from '#core/contracts/errors.ts';
 import {
+  type LlmTemplate,
   llmTemplateReader,
   readCodeTemplate,
   TEMPLATE_FIELDS,
@@ -77,13 +78,27 @@ export async function define(options: DefineOptions, wanted: DefinitionRequest):
       const llm_template = storable(readLlmTemplate(scoringType, value));
       if (previous !== null && isDeepStrictEqual(previous.llm_template, llm_template)) return null;
       const { organizationId } = wanted;
-      await options.checkJudgeModel({
+      await checkJudges(options.checkJudgeModel, {
         organizationId,
-        model: llm_template.model,
-        path: 'llm_template.model',
+        template: llm_template,
+        at: 'llm_template',
       });
       return { ...NOTHING, llm_template };
     }
+  }
+}
+
+/**
+ * Checks that the judge, and each further member of its jury, can be called.
+ * @throws AssayError invalid_body
+ */
+export async function checkJudges(
+  check: CheckJudgeModel,
+  { organizationId, template, at }: { organizationId: string; template: LlmTemplate; at: string },
+): Promise<void> {
+  await check({ organizationId, model: template.model, path: `${at}.model` });
+  for (const [index, model] of (template.jury?.models ?? []).entries()) {
+    await check({ organizationId, model, path: `${at}.jury.models.${index}` });
   }
 }
 

@@ -8,7 +8,8 @@ import {
   PROBES,
   type Probe,
 } from '#core/evaluations/mod.ts';
-import { usdOrNull } from '../requests/mod.ts';
+import type { MemberJudgment } from '#core/scoring/mod.ts';
+import { nanoToUsd, usdOrNull } from '../requests/mod.ts';
 import type { WaitReason } from './waiting.ts';
 
 const JudgeJson = Type.Object(
@@ -23,6 +24,23 @@ const JudgeJson = Type.Object(
   },
   closed,
 );
+
+export const MemberJson = Type.Object(
+  {
+    model: Type.String({ description: 'As the evaluator names it' }),
+    score: Nullable(Type.Number()),
+    label: Nullable(Type.String()),
+    reasoning: Nullable(Type.String()),
+    flags: Type.Array(Type.String()),
+    error: Nullable(
+      Type.Object({ code: Type.String(), message: Type.String() }, closed),
+      'Why it has no score',
+    ),
+    judge: Nullable(JudgeJson, 'Its own calls'),
+  },
+  closed,
+);
+export type MemberJson = Static<typeof MemberJson>;
 
 const FailedAttemptJson = Type.Object(
   {
@@ -67,6 +85,10 @@ export const EvaluationJson = Type.Object(
       description: `The latest ${MAX_HISTORY} failed attempts, oldest first, those before a retry included`,
     }),
     judge: Nullable(JudgeJson, 'Null when no judge was called'),
+    members: Nullable(
+      Type.Array(MemberJson),
+      'The judgments of the members of a jury; null: it has no jury, or none of it was asked',
+    ),
     scheduled_at: Timestamp,
     finished_at: Nullable(Timestamp),
   },
@@ -102,6 +124,7 @@ export type EvaluationRow = {
   completion_tokens: string | null;
   cost_nano: string | null;
   judge_latency_ms: string | null;
+  members: MemberJudgment[] | null;
   scheduled_at: Date;
   finished_at: Date | null;
 };
@@ -118,6 +141,25 @@ function judgeJson(row: EvaluationRow): EvaluationJson['judge'] {
     completion_tokens: numberOrNull(row.completion_tokens),
     cost: usdOrNull(row.cost_nano),
     latency_ms: numberOrNull(row.judge_latency_ms),
+  };
+}
+
+/** Returns the judgment of one member of a jury as the API shows it. */
+export function memberJson({ use, ...judgment }: MemberJudgment): MemberJson {
+  return {
+    ...judgment,
+    judge:
+      use === null
+        ? null
+        : {
+            model: use.model,
+            calls: use.calls,
+            request_ids: use.requestIds,
+            prompt_tokens: use.promptTokens,
+            completion_tokens: use.completionTokens,
+            cost: use.costNano === null ? null : nanoToUsd(String(use.costNano)),
+            latency_ms: use.latencyMs,
+          },
   };
 }
 
@@ -144,6 +186,7 @@ export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): Eval
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message },
     history: (row.history ?? []).map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
     judge: judgeJson(row),
+    members: row.members?.map(memberJson) ?? null,
     scheduled_at: row.scheduled_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
   };

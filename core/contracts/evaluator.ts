@@ -7,6 +7,7 @@ import { Compile, parseWith } from './check.ts';
 import { AssayError } from './errors.ts';
 import { checkExamples, type Example, Examples } from './examples.ts';
 import { invalidField } from './invalid.ts';
+import { type Jury, type JuryRule, JuryShape, readJury } from './jury.ts';
 import { compileAt } from './nested.ts';
 import { readFinite, requireNotBlank } from './read-value.ts';
 import { closed } from './shapes.ts';
@@ -27,6 +28,8 @@ export type LlmTemplate = {
   max?: number;
   choices?: Choice[];
   examples?: Example[];
+  /** Further models that judge the same answers; absent: `model` judges alone. */
+  jury?: Jury;
 };
 
 /** The template of a PYTHON evaluator: code that defines `evaluate(input, output)`. */
@@ -53,6 +56,12 @@ const LLM_FIELDS: Readonly<Record<LlmScoringType, readonly string[]>> = {
   'LLM-CHOICE': ['choices', 'categories'],
   'LLM-RANGE': ['min', 'max'],
 };
+/** Rules of a jury that make one of the scores that a member may give, the default first. */
+const JURY_RULES_OF: Readonly<Record<LlmScoringType, readonly JuryRule[]>> = {
+  'LLM-BOOLEAN': ['majority'],
+  'LLM-CHOICE': ['majority', 'median'],
+  'LLM-RANGE': ['median', 'mean'],
+};
 const SPECIAL_FIELDS = ['min', 'max', 'choices', 'categories'];
 
 const Special = Type.Optional(Type.Unknown());
@@ -65,6 +74,7 @@ const LlmTemplateShape = Type.Object(
     choices: Special,
     categories: Special,
     examples: Special,
+    jury: Special,
   },
   closed,
 );
@@ -79,6 +89,7 @@ export function llmTemplateReader(
   const check = compileAt(path, LlmTemplateShape);
   const checkShapeOfCategories = compileAt([...path, 'categories'], Categories);
   const checkShapeOfExamples = compileAt([...path, 'examples'], Examples);
+  const checkShapeOfJury = compileAt([...path, 'jury'], JuryShape);
   const at = path.join('.');
   return (scoringType, value) => {
     check(value);
@@ -94,8 +105,26 @@ export function llmTemplateReader(
     checkShapeOfExamples(examples);
     checkExamples(examples as Example[], scale, `${at}.examples`);
     const isWithout = (examples as Example[]).length === 0;
-    return { model, prompt, ...scale, ...(isWithout ? {} : { examples: examples as Example[] }) };
+    return {
+      model,
+      prompt,
+      ...scale,
+      ...(isWithout ? {} : { examples: examples as Example[] }),
+      ...readOwnJury(scoringType, template, { at: `${at}.jury`, checkShapeOfJury }),
+    };
   };
+}
+
+/** Returns the member `jury` of a template; nothing when it has none. */
+function readOwnJury(
+  scoringType: LlmScoringType,
+  { model, jury }: JsonObject & { model: string },
+  { at, checkShapeOfJury }: { at: string; checkShapeOfJury: (value: unknown) => void },
+): Pick<LlmTemplate, 'jury'> {
+  if ((jury ?? null) === null) return {};
+  checkShapeOfJury(jury);
+  const given = jury as Parameters<typeof readJury>[0];
+  return { jury: readJury(given, { model, rules: JURY_RULES_OF[scoringType], at }) };
 }
 
 type ScaleOptions = { at: string; checkShapeOfCategories: (value: unknown) => void };

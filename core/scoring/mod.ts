@@ -2,6 +2,7 @@
 export * from '../evaluations/mod.ts';
 export { scoreKeyOf } from '../scores/mod.ts';
 export { cleanText } from './clean-text.ts';
+export { settleJury } from './jury.ts';
 export * from './outcome.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
 export { readSubject, type StoredRecord } from './subject.ts';

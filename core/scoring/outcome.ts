@@ -32,6 +32,8 @@ export const EVALUATION_ERROR_CODES = [
   'judge_billing',
   'judge_model_unavailable',
   'judge_rejected',
+  'jury_no_quorum',
+  'jury_split',
   'input_too_large',
   'py_syntax_error',
   'source_too_large',
@@ -77,7 +79,7 @@ export type Outcome =
       reasoning: string | null;
       /** Output that Python printed: at most 16 KB. */
       traces: string | null;
-      /** Cautions about the score: `input_truncated`, `self_preference`, `parse_fallback`, `repaired`. */
+      /** Cautions about the score: `input_truncated`, `self_preference`, `parse_fallback`, `repaired`, `jury_incomplete`. */
       flags: string[];
     }
   | { state: 'skipped'; reason: SkipReason; message: string }
@@ -108,9 +110,24 @@ export type JudgeUse = {
   latencyMs: number;
 };
 
+/** The judgment of one member of a jury: a score, or the reason that there is none. */
+export type MemberJudgment = {
+  /** The model as the evaluator names it. */
+  model: string;
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  flags: string[];
+  error: { code: string; message: string } | null;
+  /** The calls of its last attempt; null: none was made. */
+  use: JudgeUse | null;
+};
+
 /** An outcome with the judge calls behind it. */
 export type Evaluated = {
   outcome: Outcome;
+  /** The judgments of a jury's members, in the order of the members. Absent: there is no jury. */
+  members?: MemberJudgment[];
   /** Null: no judge was called. */
   use: JudgeUse | null;
   /** Cautions about the record, as sentences for callers. Absent: none. */

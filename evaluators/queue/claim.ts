@@ -133,7 +133,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
     tx.unsafe(`case when octet_length(b.${column}) <= ${MAX_BODY_BYTES} then b.${column} end`);
   const rows = await tx<JobRow[]>`
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
-           e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane,
+           e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane, e.members,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
            coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,

@@ -1,4 +1,4 @@
-import type { Lane, Probe, ScoringType } from '#core/scoring/mod.ts';
+import type { Lane, MemberJudgment, Probe, ScoringType } from '#core/scoring/mod.ts';
 
 /** The part of a request that its evaluation needs. */
 export type JobRequest = {
@@ -32,6 +32,8 @@ export type Job = {
   /** Its run or experiment has spent what it may cost. */
   isRunOverBudget: boolean;
   lane: Lane;
+  /** The judgments of a jury's members at the attempt before; null: there were none. */
+  members: MemberJudgment[] | null;
   evaluator: {
     id: string;
     name: string;

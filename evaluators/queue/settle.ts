@@ -5,6 +5,7 @@
  * reported here, until ingest replaces it by the cost in their records.
  */
 
+import { storableJson } from '#core/json/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './job.ts';
@@ -47,6 +48,7 @@ async function write(
   const requestIds = [...new Set(use?.requestIds)];
   const isScore = next.state === 'completed' && job.probe === null;
   const costNano = use?.costNano ?? 0;
+  const members = next.members === null ? null : storableJson(next.members).text;
   const [row] = await sql<{ settled: boolean }[]>`
     with own as (
       select evaluation_id, state = 'running' and claims = ${job.claim} as is_ours,
@@ -63,6 +65,7 @@ async function write(
         traces = case when is_ours then ${next.traces} else e.traces end,
         flags = case when is_ours then ${next.flags}::text[] else e.flags end,
         warnings = case when is_ours then ${next.warnings}::text[] else e.warnings end,
+        members = case when is_ours then coalesce(${members}::text::jsonb, e.members) else e.members end,
         error_code = case when is_ours then ${next.errorCode} else e.error_code end,
         error_message = case when is_ours then ${next.errorMessage} else e.error_message end,
         finished_at = case when is_ours and ${isFinal(next)} then now() else e.finished_at end,

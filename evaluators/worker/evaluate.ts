@@ -46,10 +46,10 @@ async function score(jobs: Job[], { scorer, secrets }: EvaluateOptions): Promise
     organizationId,
     evaluator: { id: evaluator.id, version: evaluator.version, name: evaluator.name },
     definition: read.definition,
-    items: jobs.map(({ evaluationId, requestId, request, probe }) => {
+    items: jobs.map(({ evaluationId, requestId, request, probe, members }) => {
       const { requestText, responseText, ...rest } = request!;
       const call = { ...rest, requestId, requestText: requestText!, responseText: responseText! };
-      return { evaluationId, call, probe };
+      return { evaluationId, call, probe, earlier: members ?? [] };
     }),
   });
   return scored.map((one, index) => ({ next: nextState(one, jobs[index]!.attempt), use: one.use }));

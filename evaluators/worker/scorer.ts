@@ -3,7 +3,7 @@ import { availableParallelism } from 'node:os';
 import { choicesOf } from '#core/contracts/categories.ts';
 import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
-import type { Evaluated, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
+import type { Evaluated, MemberJudgment, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import type { Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SlotHolder } from '../python/mod.ts';
@@ -26,7 +26,13 @@ export type ScoreJob = {
   isTrial?: boolean;
 };
 
-type ScoreItem = { evaluationId: string; call: StoredRecord; probe: Probe | null };
+type ScoreItem = {
+  evaluationId: string;
+  call: StoredRecord;
+  probe: Probe | null;
+  /** The judgments of a jury's members at an earlier attempt. Absent: none. */
+  earlier?: readonly MemberJudgment[];
+};
 
 /** Result of scoring one item; for a judge also its prompt, its raw reply and how that was parsed. */
 export type ScoreResult = Evaluated & Partial<Pick<Judged, 'prompt' | 'raw' | 'parse'>>;

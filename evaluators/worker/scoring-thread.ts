@@ -10,6 +10,7 @@ import type { OperatorModels } from '#core/models/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import {
   type Evaluated,
+  type MemberJudgment,
   type Probe,
   readSubject,
   type ScoringType,
@@ -21,7 +22,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#platform/proxy/mod.ts';
 import { INTERNAL_HEADER, signInternalCall } from '#platform/secrets/mod.ts';
 import { type ExternalItem, runExternalMany } from '../external/mod.ts';
-import { createJudgeClient, type Judged, judge } from '../llm/mod.ts';
+import { createJudgeClient, type Judged, judge, judgeByJury } from '../llm/mod.ts';
 import { type BatchItem, completeBatch, done, open } from './batch.ts';
 
 /** Configuration of a thread. */
@@ -46,6 +47,8 @@ export type JudgeTask = {
   evaluatorName: string;
   template: LlmTemplate;
   probe: Probe | null;
+  /** The judgments of a jury's members at an earlier attempt. Absent: none. */
+  earlier?: readonly MemberJudgment[];
 };
 export type ExternalTask = {
   items: { evaluationId: string; call: StoredRecord }[];
@@ -89,7 +92,9 @@ export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   const subject = readSubject(task.call);
   if ('skipped' in subject) return skip(subject);
   const session = edge.sessionFor(task.organizationId, task.evaluationId);
-  return await judge({ ...task, subject, session, catalog });
+  const options = { ...task, subject, session, catalog };
+  const { jury } = task.template;
+  return jury === undefined ? await judge(options) : await judgeByJury(options, jury, task.earlier ?? []);
 }
 
 /** Has a service, or a comparison in process, score calls: one result for each, in order. */

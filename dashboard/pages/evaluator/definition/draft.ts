@@ -30,7 +30,7 @@ export type Draft = {
   external: ExternalDraft;
   /** Fields that the form does not show: a change leaves them as they are. */
   keptCode?: Pick<CodeTemplate, 'categories'>;
-  keptJudge?: Pick<LlmTemplate, 'examples'>;
+  keptJudge?: Pick<LlmTemplate, 'examples' | 'jury'>;
 };
 
 const FIRST_CODE = `def evaluate(input, output):
@@ -70,14 +70,14 @@ export function emptyDraft(kind: Kind): Draft {
 const textOf = (value: number | null | undefined) =>
   value === null || value === undefined ? '' : String(value);
 
-function llmFields({ model, prompt, min, max, choices, examples }: LlmTemplate): Partial<Draft> {
+function llmFields({ model, prompt, min, max, choices, examples, jury }: LlmTemplate): Partial<Draft> {
   return {
     model,
     prompt,
     ...(min !== undefined && { min: textOf(min) }),
     ...(max !== undefined && { max: textOf(max) }),
     ...(choices !== undefined && { choices: choices.map(choiceDraft) }),
-    ...(examples !== undefined && { keptJudge: { examples } }),
+    ...((examples !== undefined || jury !== undefined) && { keptJudge: defined({ examples, jury }) }),
   };
 }
 

@@ -2,9 +2,11 @@
 import type { LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Templates } from '../../../client/evaluators.ts';
 
-function llmText({ model, prompt, min, max, choices }: LlmTemplate): string {
+function llmText({ model, prompt, min, max, choices, jury }: LlmTemplate): string {
   return [
     `model: ${model}`,
+    ...(jury?.models ?? []).map((member) => `jury: ${member}`),
+    ...(jury === undefined ? [] : [`rule of the jury: ${jury.rule}, quorum ${jury.quorum}`]),
     ...(min === undefined ? [] : [`lowest score: ${min}`]),
     ...(max === undefined ? [] : [`highest score: ${max}`]),
     ...(choices ?? []).map(({ score, description }) => `choice ${score}: ${description}`),

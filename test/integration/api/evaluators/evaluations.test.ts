@@ -77,6 +77,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
       cost: 0.00000123,
       latency_ms: 700,
     },
+    members: null,
     scheduled_at: '2026-05-04T10:00:00.123Z',
     finished_at: '2026-05-04T10:00:02.000Z',
   });
