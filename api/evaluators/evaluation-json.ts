@@ -68,6 +68,7 @@ export const EvaluationJson = Type.Object(
       'What was changed to measure the evaluator itself; null: an ordinary evaluation',
     ),
     run_id: Nullable(Type.String()),
+    rubric_id: Nullable(Type.String(), 'The evaluation of the rubric whose judge gave this score'),
     state: OneOf(EVALUATION_STATES),
     waiting: Nullable(Type.String(), 'Why a pending one cannot have its turn; null: it can'),
     attempts: Type.Integer(),
@@ -105,6 +106,7 @@ export type EvaluationRow = {
   created_at: Date;
   probe: Probe | '';
   run_id: string | null;
+  rubric_id: string | null;
   lane: Lane;
   state: EvaluationState;
   attempts: number;
@@ -174,6 +176,7 @@ export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): Eval
     request_created_at: row.created_at.toISOString(),
     probe: row.probe === '' ? null : row.probe,
     run_id: row.run_id,
+    rubric_id: row.rubric_id,
     state: row.state,
     waiting: row.state === 'pending' ? waitReason(row.lane) : null,
     attempts: row.attempts,

@@ -56,6 +56,7 @@ const LlmTemplateShape = Type.Object(
     choices: Type.Optional(Type.Array(Choice)),
     examples: Type.Optional(Examples),
     jury: Type.Optional(JuryJson),
+    criteria: Type.Optional(Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() }, closed))),
   },
   closed,
 );

@@ -47,6 +47,12 @@ export function passThreshold(version: ScoreDefinition & { threshold: number | n
  */
 export function checkThreshold(threshold: number | null, definition: ScoreDefinition, isKept: boolean): void {
   const bounds = boundsOf(definition);
+  if (threshold !== null && definition.scoringType === 'LLM-RUBRIC') {
+    throw new AssayError(
+      'invalid_body',
+      'threshold does not belong to the scoring_type LLM-RUBRIC: its criteria have their own',
+    );
+  }
   if (threshold === null || bounds === null) return;
   const { low, high } = bounds;
   if (threshold >= low && threshold <= high) return;

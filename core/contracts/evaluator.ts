@@ -1,7 +1,7 @@
 /** Templates of evaluators, and the rules for them. An error names the JSON path, the value and the rule. */
 import { type Static, Type } from '@sinclair/typebox';
 import type { JsonObject } from '../json/mod.ts';
-import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
+import { type LlmScoringType, parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Categories, type Category, type Choice, checkCategories, readChoices } from './categories.ts';
 import { Compile, parseWith } from './check.ts';
 import { AssayError } from './errors.ts';
@@ -10,17 +10,17 @@ import { invalidField } from './invalid.ts';
 import { type Jury, type JuryRule, JuryShape, readJury } from './jury.ts';
 import { compileAt } from './nested.ts';
 import { readFinite, requireNotBlank } from './read-value.ts';
+import { CriteriaShape, type CriterionReference } from './rubric.ts';
 import { closed } from './shapes.ts';
+
+export type { LlmScoringType } from '../evaluations/mod.ts';
 
 /** Code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
 /** Characters of a judge's model. */
 const MAX_MODEL_LENGTH = 200;
 
-/** Types whose evaluators have a judge. */
-export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;
-
-/** The template of an LLM evaluator: `min` and `max` for LLM-RANGE, `choices` for LLM-CHOICE. */
+/** The template of an LLM evaluator: `min` and `max` for LLM-RANGE, `choices` for LLM-CHOICE, `criteria` for LLM-RUBRIC. */
 export type LlmTemplate = {
   model: string;
   prompt: string;
@@ -30,6 +30,7 @@ export type LlmTemplate = {
   examples?: Example[];
   /** Further models that judge the same answers; absent: `model` judges alone. */
   jury?: Jury;
+  criteria?: CriterionReference[];
 };
 
 /** The template of a PYTHON evaluator: code that defines `evaluate(input, output)`. */
@@ -172,6 +173,31 @@ function readRange(template: JsonObject, at: string): { min: number; max: number
   const max = readFinite(template.max, `${at}.max`);
   if (min < max) return { min, max };
   throw invalidField(`${at}.min`, `must be less than ${at}.max, which is ${max}, but is ${min}`);
+}
+
+/** The template of a rubric as callers give it. */
+export type RubricTemplate = { model: string; prompt: string; criteria: Static<typeof CriteriaShape> };
+
+const checkShapeOfRubric = compileAt(
+  ['llm_template'],
+  Type.Object(
+    { model: Type.String({ maxLength: MAX_MODEL_LENGTH }), prompt: Type.String(), criteria: CriteriaShape },
+    closed,
+  ),
+);
+
+/**
+ * Reads the `llm_template` of a rubric. Only its shape is checked: which evaluators there are, the store knows.
+ * @throws AssayError invalid_body
+ */
+export function readRubricTemplate(value: unknown): RubricTemplate {
+  checkShapeOfRubric(value);
+  const { model, prompt, criteria } = value as RubricTemplate;
+  return {
+    model: requireNotBlank(model, 'llm_template.model'),
+    prompt: checkPrompt(prompt, 'llm_template'),
+    criteria,
+  };
 }
 
 /**

@@ -3,8 +3,8 @@
  * assay.evaluator_trials.
  */
 import type { JsonObject } from '../json/mod.ts';
-import type { JudgeUse, MemberJudgment, Outcome } from '../scoring/mod.ts';
-import type { CodeTemplate, LlmScoringType, LlmTemplate } from './evaluator.ts';
+import type { JudgeUse, LlmScoringType, MemberJudgment, Outcome } from '../scoring/mod.ts';
+import type { CodeTemplate, LlmTemplate } from './evaluator.ts';
 
 /** The bodies of a call as JSON texts, and its prompt variables, as `readSubject` takes them. */
 export type TestInput = { requestText: string; responseText: string; inputs: Record<string, unknown> };

@@ -112,6 +112,7 @@ export type Evaluation = {
   request_created_at: string;
   probe: Probe | null;
   run_id: string | null;
+  rubric_id: string | null;
   state: EvaluationState;
   waiting: string | null;
   attempts: number;

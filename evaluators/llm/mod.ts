@@ -2,3 +2,4 @@
 export { createJudgeClient } from './client.ts';
 export { type Judged, judge } from './judge.ts';
 export { judgeByJury } from './jury.ts';
+export { type Criterion, judgeRubric } from './rubric.ts';

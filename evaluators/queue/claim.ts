@@ -138,6 +138,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
            coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
+             'criteria', case when v.scoring_type = 'LLM-RUBRIC' then ${criteriaOf(tx)} end,
              'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null, 'resumes', v.resumes,
              'isOverBudget', v.scoring_type like 'LLM-%' and (
                coalesce(v.daily_budget_nano <= spent.by_evaluator, false)
@@ -168,6 +169,17 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
     evaluator: { ...row.evaluator, secrets },
     request: row.request === null ? null : { ...row.request, requestText, responseText },
   }));
+}
+
+/** Selects the criteria of a rubric `w`, in their order, in the versions that it names. */
+function criteriaOf(tx: TransactionSql) {
+  return tx`(
+    select coalesce(json_agg(json_build_object('evaluatorId', c.evaluator_id, 'version', cw.version, 'name', c.name,
+             'scoringType', c.scoring_type, 'template', cw.llm_template) order by place), '[]')
+      from jsonb_array_elements(w.llm_template -> 'criteria') with ordinality as used (one, place)
+      join assay.evaluators c on c.organization_id = e.organization_id and c.evaluator_id = (one ->> 'id')::uuid
+                             and c.deleted_at is null
+      join assay.evaluator_versions cw on cw.evaluator_id = c.evaluator_id and cw.version = (one ->> 'version')::int4)`;
 }
 
 type JobRow = Omit<Job, 'evaluator' | 'request'> & {

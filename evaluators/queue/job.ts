@@ -1,4 +1,5 @@
 import type { Lane, MemberJudgment, Probe, ScoringType } from '#core/scoring/mod.ts';
+import type { Criterion } from '../llm/mod.ts';
 
 /** The part of a request that its evaluation needs. */
 export type JobRequest = {
@@ -42,6 +43,8 @@ export type Job = {
     llmTemplate: unknown;
     codeTemplate: unknown;
     externalConfig: unknown;
+    /** The criteria of a rubric whose evaluators are there still; null: it is no rubric. */
+    criteria: Criterion[] | null;
     /** Encrypted. */
     secrets: Uint8Array | null;
     isDeleted: boolean;

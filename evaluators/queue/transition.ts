@@ -1,5 +1,6 @@
 /** Transitions of an evaluation: its next state after an attempt, or without one. Pure. */
 import {
+  type CriterionOutcome,
   type Evaluated,
   type EvaluationErrorCode,
   type EvaluationState,
@@ -32,6 +33,8 @@ export type NextState = {
   warnings: string[];
   /** The judgments of a jury's members; null: they stay as they are. */
   members: MemberJudgment[] | null;
+  /** The outcomes of a rubric's criteria, which are settled with it. */
+  criteria: CriterionOutcome[];
   errorCode: EvaluationErrorCode | SkipReason | null;
   errorMessage: string | null;
   /** Reason for which the evaluator is paused, too. */
@@ -48,6 +51,7 @@ const EMPTY: Omit<NextState, 'state'> = {
   flags: [],
   warnings: [],
   members: null,
+  criteria: [],
   errorCode: null,
   errorMessage: null,
   pause: null,
@@ -86,24 +90,15 @@ export function postponed(dueInMs: number): NextState {
 
 /** Returns the state after an attempt: final, or pending with a backoff, or paused. */
 export function nextState(
-  { outcome, warnings = [], members }: Evaluated,
+  { outcome, warnings = [], members, criteria = [] }: Evaluated,
   attempt: number,
   random: () => number = Math.random,
 ): NextState {
   switch (outcome.state) {
     case 'completed': {
       const { score, label, reasoning, traces, flags } = outcome;
-      return {
-        ...EMPTY,
-        state: 'completed',
-        score,
-        label,
-        reasoning,
-        traces,
-        flags,
-        warnings,
-        members: members ?? null,
-      };
+      const scored = { score, label, reasoning, traces, flags, warnings };
+      return { ...EMPTY, ...scored, state: 'completed', members: members ?? null, criteria };
     }
     case 'skipped':
       return skipped(outcome.reason, outcome.message);

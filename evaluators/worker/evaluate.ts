@@ -6,6 +6,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 import type { JudgeUse, ScoringType } from '#core/scoring/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
+import type { Criterion } from '../llm/mod.ts';
 import {
   DEAD,
   type Job,
@@ -60,7 +61,10 @@ function decideWithoutScoring(
   { attempt, evaluator, request, isRunOverBudget }: Job,
   clock: Clock,
 ): NextState | null {
-  if (evaluator.isDeleted) return skipped('evaluator_deleted', 'The evaluator was deleted');
+  if (evaluator.isDeleted || evaluator.criteria?.length === 0) {
+    const what = evaluator.isDeleted ? 'The evaluator was' : 'All criteria of the rubric were';
+    return skipped('evaluator_deleted', `${what} deleted`);
+  }
   if (request === null) return skipped('request_deleted', 'The request is not kept any more');
   // Such evaluations are never scheduled. If one ever were, it would end here instead of in an endless loop.
   if (request.source === 'evaluator')
@@ -95,6 +99,8 @@ type StoredDefinition = {
   codeTemplate: unknown;
   externalConfig: unknown;
   secrets: Uint8Array | null;
+  /** Of a rubric. */
+  criteria?: readonly Criterion[] | null;
 };
 
 /** A definition, or the next state of its evaluations if its secrets cannot be opened in this process. */
@@ -119,6 +125,10 @@ export function readDefinition(
         if (!(error instanceof SecretsUnavailableError)) throw error;
         return { kind: 'unreadable', next: permanentFailure('secrets_unavailable', error.message) };
       }
+    case 'LLM-RUBRIC': {
+      const template = stored.llmTemplate as LlmTemplate;
+      return { kind: 'read', definition: { scoringType, template, criteria: stored.criteria ?? [] } };
+    }
     default:
       return { kind: 'read', definition: { scoringType, template: stored.llmTemplate as LlmTemplate } };
   }

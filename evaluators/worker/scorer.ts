@@ -1,18 +1,26 @@
 /** The scorer: one function for every kind of evaluator. Threads call judges and services, the sandbox runs Python. */
 import { availableParallelism } from 'node:os';
 import { choicesOf } from '#core/contracts/categories.ts';
-import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
-import type { Evaluated, MemberJudgment, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
+import type {
+  Evaluated,
+  LlmScoringType,
+  MemberJudgment,
+  Outcome,
+  Probe,
+  StoredRecord,
+} from '#core/scoring/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
-import type { Judged } from '../llm/mod.ts';
+import type { Criterion, Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SlotHolder } from '../python/mod.ts';
 import { type BatchItem, completeBatch, open } from './batch.ts';
-import type { ExternalTask, JudgeTask, PythonTexts, ThreadData } from './scoring-thread.ts';
+import type { ExternalTask, JudgeTask, PythonTexts, RubricTask, ThreadData } from './scoring-thread.ts';
 
 /** Definition of an evaluator, with its secrets decrypted. */
 export type Definition =
   | { scoringType: LlmScoringType; template: LlmTemplate }
+  | { scoringType: 'LLM-RUBRIC'; template: LlmTemplate; criteria: readonly Criterion[] }
   | { scoringType: 'PYTHON'; template: CodeTemplate }
   | { scoringType: 'EXTERNAL'; config: ExternalConfig; secrets: Record<string, string> };
 
@@ -86,6 +94,13 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       case 'EXTERNAL': {
         const { config, secrets } = definition;
         return await run<ExternalTask, Evaluated[]>('scoreExternally', { items, evaluator, config, secrets });
+      }
+      case 'LLM-RUBRIC': {
+        const { template, criteria } = definition;
+        const task = { organizationId, template, criteria, evaluatorName: evaluator.name };
+        return await Promise.all(
+          items.map((item) => run<RubricTask, Judged>('judgeCallByRubric', { ...task, ...item })),
+        );
       }
       default: {
         const { scoringType, template } = definition;

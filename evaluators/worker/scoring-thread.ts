@@ -10,10 +10,10 @@ import type { OperatorModels } from '#core/models/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import {
   type Evaluated,
+  type LlmScoringType,
   type MemberJudgment,
   type Probe,
   readSubject,
-  type ScoringType,
   type StoredRecord,
   type Subject,
 } from '#core/scoring/mod.ts';
@@ -22,7 +22,14 @@ import { systemClock } from '#platform/process/clock.ts';
 import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#platform/proxy/mod.ts';
 import { INTERNAL_HEADER, signInternalCall } from '#platform/secrets/mod.ts';
 import { type ExternalItem, runExternalMany } from '../external/mod.ts';
-import { createJudgeClient, type Judged, judge, judgeByJury } from '../llm/mod.ts';
+import {
+  type Criterion,
+  createJudgeClient,
+  type Judged,
+  judge,
+  judgeByJury,
+  judgeRubric,
+} from '../llm/mod.ts';
 import { type BatchItem, completeBatch, done, open } from './batch.ts';
 
 /** Configuration of a thread. */
@@ -43,7 +50,7 @@ export type JudgeTask = {
   call: StoredRecord;
   organizationId: string;
   evaluationId: string;
-  scoringType: ScoringType;
+  scoringType: LlmScoringType;
   evaluatorName: string;
   template: LlmTemplate;
   probe: Probe | null;
@@ -95,6 +102,18 @@ export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   const options = { ...task, subject, session, catalog };
   const { jury } = task.template;
   return jury === undefined ? await judge(options) : await judgeByJury(options, jury, task.earlier ?? []);
+}
+
+export type RubricTask = Omit<JudgeTask, 'scoringType' | 'probe' | 'earlier'> & {
+  criteria: readonly Criterion[];
+};
+
+/** Has a judge score a call by several criteria. */
+export async function judgeCallByRubric(task: RubricTask): Promise<Evaluated | Judged> {
+  const subject = readSubject(task.call);
+  if ('skipped' in subject) return skip(subject);
+  const session = edge.sessionFor(task.organizationId, task.evaluationId);
+  return await judgeRubric({ ...task, subject, session, catalog }, task.criteria);
 }
 
 /** Has a service, or a comparison in process, score calls: one result for each, in order. */

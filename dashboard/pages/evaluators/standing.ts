@@ -19,6 +19,7 @@ export function kindOf(scoringType: ScoringType): string {
     'LLM-RANGE': 'LLM judge, range',
     PYTHON: 'Python',
     EXTERNAL: 'External',
+    'LLM-RUBRIC': 'LLM judge, several criteria',
   };
   return kinds[scoringType];
 }

@@ -57,6 +57,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
     request_created_at: '2026-05-04T10:00:00.123Z',
     probe: null,
     run_id: null,
+    rubric_id: null,
     state: 'completed',
     waiting: null,
     attempts: 1,

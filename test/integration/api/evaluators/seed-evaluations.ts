@@ -9,6 +9,7 @@ export type SeedEvaluation = {
   created_at?: Date;
   probe?: string;
   run_id?: string | null;
+  rubric_id?: string;
   lane?: string;
   state?: string;
   due_at?: Date;

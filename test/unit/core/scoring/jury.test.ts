@@ -1,6 +1,6 @@
 /** The rules that make one score of the scores of a jury. */
 import t from 'tap';
-import { type JuryVerdict, settleJury } from '../../../../core/scoring/jury.ts';
+import { type JuryVerdict, settleJury } from '#core/scoring/jury.ts';
 
 const scores = (...given: number[]): JuryVerdict[] =>
   given.map((score, index) => ({ score, label: null, reasoning: `member ${index}` }));

@@ -134,7 +134,7 @@ t.test('no judge answer, however random, gives a score outside its scale', async
         if ('choices' in template) {
           return template.choices.some((choice) => choice.score === score && choice.description === label);
         }
-        if ('min' in template) return score >= template.min && score <= template.max && label === null;
+        if ('min' in template) return score! >= template.min && score! <= template.max && label === null;
         return (score === 0 || score === 1) && label === null;
       },
     ),
