@@ -45,7 +45,7 @@ async function countScored(
 }
 
 /** Returns the cost of an evaluation in nano-dollars; null: not known. */
-async function averageCost(
+export async function averageCost(
   tx: TransactionSql,
   organizationId: string,
   evaluator: EvaluatorRow,

@@ -69,6 +69,10 @@ export const EvaluationJson = Type.Object(
     ),
     run_id: Nullable(Type.String()),
     rubric_id: Nullable(Type.String(), 'The evaluation of the rubric whose judge gave this score'),
+    pair: Nullable(
+      Type.Object({ baseline_request_id: Type.String(), is_baseline_first: Type.Boolean() }, closed),
+      'The answer that it was judged beside, and their order; null: it was judged alone',
+    ),
     state: OneOf(EVALUATION_STATES),
     waiting: Nullable(Type.String(), 'Why a pending one cannot have its turn; null: it can'),
     attempts: Type.Integer(),
@@ -107,6 +111,8 @@ export type EvaluationRow = {
   probe: Probe | '';
   run_id: string | null;
   rubric_id: string | null;
+  baseline_id: string;
+  is_baseline_first: boolean;
   lane: Lane;
   state: EvaluationState;
   attempts: number;
@@ -177,6 +183,10 @@ export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): Eval
     probe: row.probe === '' ? null : row.probe,
     run_id: row.run_id,
     rubric_id: row.rubric_id,
+    pair:
+      row.baseline_id === ''
+        ? null
+        : { baseline_request_id: row.baseline_id, is_baseline_first: row.is_baseline_first },
     state: row.state,
     waiting: row.state === 'pending' ? waitReason(row.lane) : null,
     attempts: row.attempts,

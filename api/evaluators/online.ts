@@ -10,6 +10,7 @@ import type { OnlineEvaluatorBody, OnlineEvaluatorPatch } from './bodies.ts';
 import type { Context } from './context.ts';
 import { requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
+import { refusePairwise } from './refuse-pairwise.ts';
 import { lockEvaluators } from './store.ts';
 
 export const OnlineEvaluatorJson = Type.Object(
@@ -106,7 +107,7 @@ export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'cl
       const filter = checkedFilter(config);
       return inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
-        await requireEvaluator(tx, organizationId, evaluatorId);
+        refusePairwise((await requireEvaluator(tx, organizationId, evaluatorId)).scoring_type);
         await refuseTooMany(tx, organizationId);
         const [row] = await tx<OnlineRow[]>`
           insert into assay.online_evaluators

@@ -25,7 +25,7 @@ export function choicesFor({ llmTemplate, codeTemplate }: ScoreDefinition) {
 /** Returns the lowest and the highest score that an evaluator can give; null: they are not known. */
 function boundsOf(definition: ScoreDefinition): { low: number; high: number } | null {
   const { scoringType, llmTemplate } = definition;
-  if (scoringType === 'LLM-BOOLEAN') return { low: 0, high: 1 };
+  if (scoringType === 'LLM-BOOLEAN' || scoringType === 'LLM-PAIRWISE') return { low: 0, high: 1 };
   if (llmTemplate?.min !== undefined && llmTemplate.max !== undefined) {
     return { low: llmTemplate.min, high: llmTemplate.max };
   }

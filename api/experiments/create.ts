@@ -14,7 +14,7 @@ import { storableJson } from '#core/json/mod.ts';
 import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { readUuid, refusePairwise, unknown } from '../evaluators/mod.ts';
 
 const DEFAULT_CONCURRENCY = 8;
 /** As for runs over history: after evaluations of incoming requests (0) and probes (1). */
@@ -137,6 +137,7 @@ async function findGraders(
   return ids.map((id) => {
     const found = byId.get(id);
     if (found === undefined) throw unknown('evaluator', id);
+    refusePairwise(found.scoringType);
     return found;
   });
 }

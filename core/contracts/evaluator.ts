@@ -1,7 +1,7 @@
 /** Templates of evaluators, and the rules for them. An error names the JSON path, the value and the rule. */
 import { type Static, Type } from '@sinclair/typebox';
 import type { JsonObject } from '../json/mod.ts';
-import { type LlmScoringType, parseTemplate, type ScoringType } from '../scoring/mod.ts';
+import { type LlmScoringType, pairPrompt, parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Categories, type Category, type Choice, checkCategories, readChoices } from './categories.ts';
 import { Compile, parseWith } from './check.ts';
 import { AssayError } from './errors.ts';
@@ -52,16 +52,21 @@ export function templateFieldOf(scoringType: ScoringType): TemplateField {
   return scoringType === 'EXTERNAL' ? 'external_config' : 'llm_template';
 }
 
-const LLM_FIELDS: Readonly<Record<LlmScoringType, readonly string[]>> = {
+/** Types whose template is a prompt and a scale: that of pairs is the same for all. */
+type TemplateType = LlmScoringType | 'LLM-PAIRWISE';
+
+const LLM_FIELDS: Readonly<Record<TemplateType, readonly string[]>> = {
   'LLM-BOOLEAN': [],
   'LLM-CHOICE': ['choices', 'categories'],
   'LLM-RANGE': ['min', 'max'],
+  'LLM-PAIRWISE': [],
 };
 /** Rules of a jury that make one of the scores that a member may give, the default first. */
-const JURY_RULES_OF: Readonly<Record<LlmScoringType, readonly JuryRule[]>> = {
+const JURY_RULES_OF: Readonly<Record<TemplateType, readonly JuryRule[]>> = {
   'LLM-BOOLEAN': ['majority'],
   'LLM-CHOICE': ['majority', 'median'],
   'LLM-RANGE': ['median', 'mean'],
+  'LLM-PAIRWISE': ['majority'],
 };
 const SPECIAL_FIELDS = ['min', 'max', 'choices', 'categories'];
 
@@ -86,7 +91,7 @@ const LlmTemplateShape = Type.Object(
  */
 export function llmTemplateReader(
   path: readonly string[],
-): (scoringType: LlmScoringType, value: unknown) => LlmTemplate {
+): (scoringType: TemplateType, value: unknown) => LlmTemplate {
   const check = compileAt(path, LlmTemplateShape);
   const checkShapeOfCategories = compileAt([...path, 'categories'], Categories);
   const checkShapeOfExamples = compileAt([...path, 'examples'], Examples);
@@ -101,6 +106,7 @@ export function llmTemplateReader(
     }
     const model = requireNotBlank(template.model, `${at}.model`);
     const prompt = checkPrompt(template.prompt, at);
+    if (scoringType === 'LLM-PAIRWISE') checkPairTemplate(template, at);
     const scale = readScale(scoringType, template, { at, checkShapeOfCategories });
     const examples = template.examples ?? [];
     checkShapeOfExamples(examples);
@@ -118,7 +124,7 @@ export function llmTemplateReader(
 
 /** Returns the member `jury` of a template; nothing when it has none. */
 function readOwnJury(
-  scoringType: LlmScoringType,
+  scoringType: TemplateType,
   { model, jury }: JsonObject & { model: string },
   { at, checkShapeOfJury }: { at: string; checkShapeOfJury: (value: unknown) => void },
 ): Pick<LlmTemplate, 'jury'> {
@@ -132,12 +138,13 @@ type ScaleOptions = { at: string; checkShapeOfCategories: (value: unknown) => vo
 
 /** Reads the fields that only one type has. */
 function readScale(
-  scoringType: LlmScoringType,
+  scoringType: TemplateType,
   template: JsonObject,
   options: ScaleOptions,
 ): Pick<LlmTemplate, 'min' | 'max' | 'choices'> {
   switch (scoringType) {
     case 'LLM-BOOLEAN':
+    case 'LLM-PAIRWISE':
       return {};
     case 'LLM-RANGE':
       return readRange(template, options.at);
@@ -155,6 +162,16 @@ function readEitherName(template: JsonObject, { at, checkShapeOfCategories }: Sc
     return checkCategories(categories as Category[], `${at}.categories`);
   }
   throw invalidField(`${at}.categories`, `is another name of ${at}.choices: give one of the two`);
+}
+
+/** @throws AssayError invalid_body */
+function checkPairTemplate({ prompt, examples }: JsonObject & { prompt: string }, at: string): void {
+  if (prompt.includes('{{')) {
+    throw invalidField(`${at}.prompt`, 'must have no variables: the input and both answers are appended');
+  }
+  checkPrompt(pairPrompt(prompt), at);
+  if ((examples ?? null) !== null)
+    throw invalidField(`${at}.examples`, 'does not belong to the scoring_type LLM-PAIRWISE');
 }
 
 /** Checks a prompt; the errors of `parseTemplate` begin with `prompt`, here preceded by the path. */

@@ -8,6 +8,7 @@ export const SCORING_TYPES = [
   'PYTHON',
   'EXTERNAL',
   'LLM-RUBRIC',
+  'LLM-PAIRWISE',
 ] as const;
 export type ScoringType = (typeof SCORING_TYPES)[number];
 

@@ -71,6 +71,7 @@ export type Run = {
   max_cost_usd: number | null;
   cost_usd: number;
   batch: boolean;
+  experiments: { baseline: string; candidate: string } | null;
   scheduled: number;
   completed: number;
   failed: number;
@@ -113,6 +114,7 @@ export type Evaluation = {
   probe: Probe | null;
   run_id: string | null;
   rubric_id: string | null;
+  pair: { baseline_request_id: string; is_baseline_first: boolean } | null;
   state: EvaluationState;
   waiting: string | null;
   attempts: number;

@@ -11,8 +11,19 @@ import { sumUse } from './use.ts';
 /** A member's judgment, and the outcome of asking it at this attempt; null: it had answered before. */
 type Asked = { judgment: MemberJudgment; judged: Judged | null };
 
-/** @param earlier the judgments of an earlier attempt at the same evaluation; empty: this is the first */
-export async function judgeByJury(
+/** The input of one attempt by a judge or a jury. */
+export type JuryOptions = JudgeOptions & {
+  /** The judgments of a jury's members at an earlier attempt at the same evaluation. Absent: this is the first. */
+  earlier?: readonly MemberJudgment[];
+};
+
+/** Judges a subject by the jury of the template, or by its judge alone. */
+export async function judgeOrJury({ earlier = [], ...options }: JuryOptions): Promise<Judged> {
+  const { jury } = options.template;
+  return jury === undefined ? await judge(options) : await judgeByJury(options, jury, earlier);
+}
+
+async function judgeByJury(
   options: JudgeOptions,
   jury: Jury,
   earlier: readonly MemberJudgment[],

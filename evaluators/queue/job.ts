@@ -56,4 +56,9 @@ export type Job = {
   };
   /** Null if the request was deleted. */
   request: JobRequest | null;
+  /** The id of the request whose answer it is judged beside; empty: it is judged alone. */
+  baselineId: string;
+  /** The request of that id; null if it was deleted, or there is none. */
+  baseline: JobRequest | null;
+  isBaselineFirst: boolean;
 };

@@ -56,7 +56,8 @@ async function write(
 ): Promise<boolean> {
   const { evaluator } = job;
   const requestIds = [...new Set(use?.requestIds)];
-  const isScore = next.state === 'completed' && next.score !== null && job.probe === null;
+  const isScore =
+    next.state === 'completed' && next.score !== null && job.probe === null && job.baselineId === '';
   const costNano = use?.costNano ?? 0;
   const members = next.members === null ? null : storableJson(next.members).text;
   const [row] = await sql<{ settled: boolean }[]>`

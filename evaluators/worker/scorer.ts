@@ -15,11 +15,19 @@ import { createThreadPool } from '#platform/process/thread-pool.ts';
 import type { Criterion, Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SlotHolder } from '../python/mod.ts';
 import { type BatchItem, completeBatch, open } from './batch.ts';
-import type { ExternalTask, JudgeTask, PythonTexts, RubricTask, ThreadData } from './scoring-thread.ts';
+import type {
+  ExternalTask,
+  JudgedPair,
+  JudgeTask,
+  PairTask,
+  PythonTexts,
+  RubricTask,
+  ThreadData,
+} from './scoring-thread.ts';
 
 /** Definition of an evaluator, with its secrets decrypted. */
 export type Definition =
-  | { scoringType: LlmScoringType; template: LlmTemplate }
+  | { scoringType: LlmScoringType | 'LLM-PAIRWISE'; template: LlmTemplate }
   | { scoringType: 'LLM-RUBRIC'; template: LlmTemplate; criteria: readonly Criterion[] }
   | { scoringType: 'PYTHON'; template: CodeTemplate }
   | { scoringType: 'EXTERNAL'; config: ExternalConfig; secrets: Record<string, string> };
@@ -34,12 +42,14 @@ export type ScoreJob = {
   isTrial?: boolean;
 };
 
-type ScoreItem = {
+export type ScoreItem = {
   evaluationId: string;
   call: StoredRecord;
   probe: Probe | null;
   /** The judgments of a jury's members at an earlier attempt. Absent: none. */
   earlier?: readonly MemberJudgment[];
+  /** The answer that it is judged beside. Absent: it is judged alone. */
+  pair?: JudgedPair;
 };
 
 /** Result of scoring one item; for a judge also its prompt, its raw reply and how that was parsed. */
@@ -100,6 +110,15 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
         const task = { organizationId, template, criteria, evaluatorName: evaluator.name };
         return await Promise.all(
           items.map((item) => run<RubricTask, Judged>('judgeCallByRubric', { ...task, ...item })),
+        );
+      }
+      case 'LLM-PAIRWISE': {
+        const { template } = definition;
+        const task = { organizationId, template, evaluatorName: evaluator.name };
+        return await Promise.all(
+          items.map((item) =>
+            run<PairTask, Judged>('judgeCallInPair', { ...task, ...item, pair: item.pair! }),
+          ),
         );
       }
       default: {

@@ -26,8 +26,8 @@ import {
   type Criterion,
   createJudgeClient,
   type Judged,
-  judge,
-  judgeByJury,
+  judgeOrJury,
+  judgePair,
   judgeRubric,
 } from '../llm/mod.ts';
 import { type BatchItem, completeBatch, done, open } from './batch.ts';
@@ -94,14 +94,36 @@ export function preparePython(calls: readonly StoredRecord[]): BatchItem<PythonT
   });
 }
 
-/** Has a judge score a call. */
+/** Has a judge, or a jury, score a call. */
 export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   const subject = readSubject(task.call);
   if ('skipped' in subject) return skip(subject);
-  const session = edge.sessionFor(task.organizationId, task.evaluationId);
-  const options = { ...task, subject, session, catalog };
-  const { jury } = task.template;
-  return jury === undefined ? await judge(options) : await judgeByJury(options, jury, task.earlier ?? []);
+  return await judgeOrJury({ ...task, subject, session: sessionFor(task), catalog });
+}
+
+function sessionFor({ organizationId, evaluationId }: { organizationId: string; evaluationId: string }) {
+  return edge.sessionFor(organizationId, evaluationId);
+}
+
+/** A second answer to the same question, and the order in which the judge sees the two. */
+export type JudgedPair = { baseline: StoredRecord; isBaselineFirst: boolean };
+export type PairTask = Omit<JudgeTask, 'scoringType'> & { pair: JudgedPair };
+
+/** Has a judge compare the answer of a call with that of another. */
+export async function judgeCallInPair({ pair, ...task }: PairTask): Promise<Evaluated | Judged> {
+  const candidate = readSubject(task.call);
+  if ('skipped' in candidate) return skip(candidate);
+  const baseline = readSubject(pair.baseline);
+  if ('skipped' in baseline) return skip({ ...baseline, message: `The baseline: ${baseline.message}` });
+  const { isBaselineFirst } = pair;
+  return await judgePair({
+    ...task,
+    candidate,
+    baseline,
+    isBaselineFirst,
+    session: sessionFor(task),
+    catalog,
+  });
 }
 
 export type RubricTask = Omit<JudgeTask, 'scoringType' | 'probe' | 'earlier'> & {
@@ -112,8 +134,7 @@ export type RubricTask = Omit<JudgeTask, 'scoringType' | 'probe' | 'earlier'> & 
 export async function judgeCallByRubric(task: RubricTask): Promise<Evaluated | Judged> {
   const subject = readSubject(task.call);
   if ('skipped' in subject) return skip(subject);
-  const session = edge.sessionFor(task.organizationId, task.evaluationId);
-  return await judgeRubric({ ...task, subject, session, catalog }, task.criteria);
+  return await judgeRubric({ ...task, subject, session: sessionFor(task), catalog }, task.criteria);
 }
 
 /** Has a service, or a comparison in process, score calls: one result for each, in order. */

@@ -20,6 +20,7 @@ export function kindOf(scoringType: ScoringType): string {
     PYTHON: 'Python',
     EXTERNAL: 'External',
     'LLM-RUBRIC': 'LLM judge, several criteria',
+    'LLM-PAIRWISE': 'LLM judge, pairs',
   };
   return kinds[scoringType];
 }

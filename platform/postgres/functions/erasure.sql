@@ -1,4 +1,4 @@
--- Revision 4
+-- Revision 5
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -92,7 +92,9 @@ begin
   -- gets its row, or finds no row. Judges' calls are found by the property that names the evaluation, because a process
   -- reports them when it settles, and it may have been killed before.
   with gone as (
-    delete from assay.evaluations e where e.organization_id = own and e.request_id = any(present_ids)
+    delete from assay.evaluations e
+     where e.organization_id = own
+       and (e.request_id = any(present_ids) or e.baseline_id <> '' and e.baseline_id = any(present_ids))
     returning e.evaluation_id, e.lane, e.judge_request_ids
   ), marked as (
     insert into assay.erased_evaluations (evaluation_id, organization_id)

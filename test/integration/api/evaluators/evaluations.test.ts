@@ -58,6 +58,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
     probe: null,
     run_id: null,
     rubric_id: null,
+    pair: null,
     state: 'completed',
     waiting: null,
     attempts: 1,

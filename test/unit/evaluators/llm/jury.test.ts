@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { Jury } from '#core/contracts/jury.ts';
 import type { MemberJudgment } from '#core/scoring/mod.ts';
-import { judgeByJury } from '../../../../evaluators/llm/mod.ts';
+import { judgeOrJury } from '../../../../evaluators/llm/mod.ts';
 import { SCALES } from '../../../support/judge/judge-answers.ts';
 import {
   error,
@@ -31,7 +31,7 @@ function ask(
   const whole = { ...JURY, ...jury };
   const { scoringType, template } = SCALES[scale];
   const options = { scoringType, evaluatorName: 'Politeness', subject: SUBJECT, session };
-  return judgeByJury({ ...options, template: { ...template, jury: whole } }, whole, earlier);
+  return judgeOrJury({ ...options, template: { ...template, jury: whole }, earlier });
 }
 
 t.test('the score is the rule over all members, whose own judgments are kept', async (t) => {
@@ -122,17 +122,13 @@ t.test('members that disagree have no majority, and are all asked anew when a pe
 t.test('a record without data is skipped before any member is asked', async (t) => {
   const session = answering({});
   const { scoringType, template } = SCALES.boolean;
-  const judged = await judgeByJury(
-    {
-      scoringType,
-      template: { ...template, prompt: '{{inputs.missing}}', jury: JURY },
-      evaluatorName: 'Politeness',
-      subject: SUBJECT,
-      session,
-    },
-    JURY,
-    [],
-  );
+  const judged = await judgeOrJury({
+    scoringType,
+    template: { ...template, prompt: '{{inputs.missing}}', jury: JURY },
+    evaluatorName: 'Politeness',
+    subject: SUBJECT,
+    session,
+  });
   t.match(judged.outcome, { state: 'skipped', reason: 'variables_missing' });
   t.equal(session.requests.length, 0);
 });

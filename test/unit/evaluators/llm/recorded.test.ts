@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type Judged, judge } from '../../../../evaluators/llm/mod.ts';
+import { judge } from '../../../../evaluators/llm/judge.ts';
+import type { Judged } from '../../../../evaluators/llm/mod.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { RECORDED_ANSWERS, type RecordedAnswer, SCALES } from '../../../support/judge/judge-answers.ts';
