@@ -19,7 +19,7 @@ import { PROBES, type Probe } from '#core/scoring/mod.ts';
 import type { Basis } from './basis.ts';
 
 const IntervalJson = Type.Object({ low: Type.Number(), high: Type.Number() }, closed);
-const RateJson = Type.Object(
+export const RateJson = Type.Object(
   { value: Type.Number(), low: Type.Number(), high: Type.Number() },
   { ...closed, description: 'With its 95 % interval' },
 );

@@ -1,7 +1,7 @@
 /** The bodies of `/v1/evaluator` and `/v1/evaluation`, as far as a schema can express their rules. */
 import { type Static, Type } from '@sinclair/typebox';
 import { Categories } from '#core/contracts/categories.ts';
-import { CodeLimits, type LlmScoringType } from '#core/contracts/evaluator.ts';
+import { CodeLimits } from '#core/contracts/evaluator.ts';
 import { FilterShape, filterOrQ, QueryText } from '#core/contracts/filter-or-q.ts';
 import {
   DEFAULT_LIMIT,
@@ -10,7 +10,7 @@ import {
   MAX_PROPERTY_VALUE_LENGTH,
 } from '#core/contracts/query.ts';
 import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
-import { EVALUATION_STATES, RETRIED_FROM, SCORING_TYPES } from '#core/evaluations/mod.ts';
+import { EVALUATION_STATES, JUDGE_TYPES, RETRIED_FROM, SCORING_TYPES } from '#core/evaluations/mod.ts';
 
 export { DEFAULT_LIMIT };
 
@@ -198,7 +198,7 @@ export const LlmTestBody = Type.Object(
   {
     evaluatorConfig: Type.Object(
       {
-        evaluator_scoring_type: OneOf<LlmScoringType>(['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE']),
+        evaluator_scoring_type: OneOf(JUDGE_TYPES),
         evaluator_llm_template: Type.Unknown(),
       },
       closed,

@@ -2,6 +2,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { AssayError } from '#core/contracts/errors.ts';
 import {
+  type LlmTemplate,
   llmTemplateReader,
   readCodeTemplate,
   TEMPLATE_FIELDS,
@@ -12,15 +13,19 @@ import { type ExternalSecrets, readExternalConfig } from '#core/contracts/extern
 import type { CompileTrialResult } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import type { EvaluatorRow, Templates } from './evaluator-json.ts';
 import type { CheckJudgeModel } from './judge-models.ts';
+import { readRubric } from './rubric.ts';
 import type { Trials } from './trials.ts';
 
 /** One version of an evaluator. */
 export type Definition = Templates & { secrets: Buffer | null };
 
 export type DefineOptions = {
+  /** Under the role `assay_api`. */
+  sql: Sql;
   trials: Pick<Trials, 'run'>;
   secrets: SecretBox;
   /** Returns the reason why a URL cannot be called, as the rest of a sentence; null when it may be called. */
@@ -73,17 +78,35 @@ export async function define(options: DefineOptions, wanted: DefinitionRequest):
     }
     case 'EXTERNAL':
       return defineExternal(options, wanted);
-    default: {
-      const llm_template = storable(readLlmTemplate(scoringType, value));
-      if (previous !== null && isDeepStrictEqual(previous.llm_template, llm_template)) return null;
-      const { organizationId } = wanted;
-      await options.checkJudgeModel({
-        organizationId,
-        model: llm_template.model,
-        path: 'llm_template.model',
-      });
-      return { ...NOTHING, llm_template };
-    }
+    case 'LLM-RUBRIC':
+      return await defineJudge(options, wanted, await readRubric(options.sql, wanted.organizationId, value));
+    default:
+      return await defineJudge(options, wanted, readLlmTemplate(scoringType, value));
+  }
+}
+
+async function defineJudge(
+  { checkJudgeModel }: DefineOptions,
+  { organizationId, previous }: DefinitionRequest,
+  template: LlmTemplate,
+): Promise<Definition | null> {
+  const llm_template = storable(template);
+  if (previous !== null && isDeepStrictEqual(previous.llm_template, llm_template)) return null;
+  await checkJudges(checkJudgeModel, { organizationId, template: llm_template, at: 'llm_template' });
+  return { ...NOTHING, llm_template };
+}
+
+/**
+ * Checks that the judge, and each further member of its jury, can be called.
+ * @throws AssayError invalid_body
+ */
+export async function checkJudges(
+  check: CheckJudgeModel,
+  { organizationId, template, at }: { organizationId: string; template: LlmTemplate; at: string },
+): Promise<void> {
+  await check({ organizationId, model: template.model, path: `${at}.model` });
+  for (const [index, model] of (template.jury?.models ?? []).entries()) {
+    await check({ organizationId, model, path: `${at}.jury.models.${index}` });
   }
 }
 

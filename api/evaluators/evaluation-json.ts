@@ -8,7 +8,8 @@ import {
   PROBES,
   type Probe,
 } from '#core/evaluations/mod.ts';
-import { usdOrNull } from '../requests/mod.ts';
+import type { MemberJudgment } from '#core/scoring/mod.ts';
+import { nanoToUsd, usdOrNull } from '../requests/mod.ts';
 import type { WaitReason } from './waiting.ts';
 
 const JudgeJson = Type.Object(
@@ -23,6 +24,23 @@ const JudgeJson = Type.Object(
   },
   closed,
 );
+
+export const MemberJson = Type.Object(
+  {
+    model: Type.String({ description: 'As the evaluator names it' }),
+    score: Nullable(Type.Number()),
+    label: Nullable(Type.String()),
+    reasoning: Nullable(Type.String()),
+    flags: Type.Array(Type.String()),
+    error: Nullable(
+      Type.Object({ code: Type.String(), message: Type.String() }, closed),
+      'Why it has no score',
+    ),
+    judge: Nullable(JudgeJson, 'Its own calls'),
+  },
+  closed,
+);
+export type MemberJson = Static<typeof MemberJson>;
 
 const FailedAttemptJson = Type.Object(
   {
@@ -50,6 +68,11 @@ export const EvaluationJson = Type.Object(
       'What was changed to measure the evaluator itself; null: an ordinary evaluation',
     ),
     run_id: Nullable(Type.String()),
+    rubric_id: Nullable(Type.String(), 'The evaluation of the rubric whose judge gave this score'),
+    pair: Nullable(
+      Type.Object({ baseline_request_id: Type.String(), is_baseline_first: Type.Boolean() }, closed),
+      'The answer that it was judged beside, and their order; null: it was judged alone',
+    ),
     state: OneOf(EVALUATION_STATES),
     waiting: Nullable(Type.String(), 'Why a pending one cannot have its turn; null: it can'),
     attempts: Type.Integer(),
@@ -67,6 +90,10 @@ export const EvaluationJson = Type.Object(
       description: `The latest ${MAX_HISTORY} failed attempts, oldest first, those before a retry included`,
     }),
     judge: Nullable(JudgeJson, 'Null when no judge was called'),
+    members: Nullable(
+      Type.Array(MemberJson),
+      'The judgments of the members of a jury; null: it has no jury, or none of it was asked',
+    ),
     scheduled_at: Timestamp,
     finished_at: Nullable(Timestamp),
     imported_at: Nullable(Timestamp, 'When a judgment that was made elsewhere was imported; null: made here'),
@@ -84,6 +111,9 @@ export type EvaluationRow = {
   created_at: Date;
   probe: Probe | '';
   run_id: string | null;
+  rubric_id: string | null;
+  baseline_id: string;
+  is_baseline_first: boolean;
   lane: Lane;
   state: EvaluationState;
   attempts: number;
@@ -103,6 +133,7 @@ export type EvaluationRow = {
   completion_tokens: string | null;
   cost_nano: string | null;
   judge_latency_ms: string | null;
+  members: MemberJudgment[] | null;
   scheduled_at: Date;
   finished_at: Date | null;
   imported_at: Date | null;
@@ -123,6 +154,25 @@ function judgeJson(row: EvaluationRow): EvaluationJson['judge'] {
   };
 }
 
+/** Returns the judgment of one member of a jury as the API shows it. */
+export function memberJson({ use, ...judgment }: MemberJudgment): MemberJson {
+  return {
+    ...judgment,
+    judge:
+      use === null
+        ? null
+        : {
+            model: use.model,
+            calls: use.calls,
+            request_ids: use.requestIds,
+            prompt_tokens: use.promptTokens,
+            completion_tokens: use.completionTokens,
+            cost: use.costNano === null ? null : nanoToUsd(String(use.costNano)),
+            latency_ms: use.latencyMs,
+          },
+  };
+}
+
 /** Returns an evaluation as the API shows it. */
 export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): EvaluationJson {
   return {
@@ -134,6 +184,11 @@ export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): Eval
     request_created_at: row.created_at.toISOString(),
     probe: row.probe === '' ? null : row.probe,
     run_id: row.run_id,
+    rubric_id: row.rubric_id,
+    pair:
+      row.baseline_id === ''
+        ? null
+        : { baseline_request_id: row.baseline_id, is_baseline_first: row.is_baseline_first },
     state: row.state,
     waiting: row.state === 'pending' ? waitReason(row.lane) : null,
     attempts: row.attempts,
@@ -146,6 +201,7 @@ export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): Eval
     error: row.error_code === null ? null : { code: row.error_code, message: row.error_message },
     history: (row.history ?? []).map((one) => ({ ...one, at: new Date(one.at).toISOString() })),
     judge: judgeJson(row),
+    members: row.members?.map(memberJson) ?? null,
     scheduled_at: row.scheduled_at.toISOString(),
     finished_at: row.finished_at?.toISOString() ?? null,
     imported_at: row.imported_at?.toISOString() ?? null,

@@ -4,6 +4,7 @@ import { Categories } from '#core/contracts/categories.ts';
 import { CodeLimits, type CodeTemplate, type LlmTemplate } from '#core/contracts/evaluator.ts';
 import { Examples } from '#core/contracts/examples.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
+import { JURY_RULES } from '#core/contracts/jury.ts';
 import { closed, Nullable, OneOf, Timestamp } from '#core/contracts/shapes.ts';
 import {
   ADAPTERS,
@@ -43,6 +44,10 @@ export type EvaluatorRow = Templates & {
 };
 
 const Choice = Type.Object({ score: Type.Number(), description: Type.String() }, closed);
+const JuryJson = Type.Object(
+  { models: Type.Array(Type.String()), rule: OneOf(JURY_RULES), quorum: Type.Integer() },
+  closed,
+);
 const LlmTemplateShape = Type.Object(
   {
     model: Type.String(),
@@ -51,6 +56,8 @@ const LlmTemplateShape = Type.Object(
     max: Type.Optional(Type.Number()),
     choices: Type.Optional(Type.Array(Choice)),
     examples: Type.Optional(Examples),
+    jury: Type.Optional(JuryJson),
+    criteria: Type.Optional(Type.Array(Type.Object({ id: Type.String(), version: Type.Integer() }, closed))),
   },
   closed,
 );

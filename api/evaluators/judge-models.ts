@@ -43,7 +43,7 @@ export function createJudgeModelCheck({ sql }: { sql: Sql }): CheckJudgeModel {
     if (refusals.includes(null)) return;
     const [refusal] = refusals;
     if (refusal !== undefined && refusal !== null) {
-      throw new AssayError('invalid_body', `${path.replace(/model$/, '')}${refusal}`);
+      throw new AssayError('invalid_body', `${path}${refusal.slice('model'.length)}`);
     }
   };
 }

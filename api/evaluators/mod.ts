@@ -5,6 +5,7 @@ import { createEvaluations, type Evaluations } from './evaluations.ts';
 import { createEvaluators, type Evaluators } from './evaluators.ts';
 import { createImport, type ImportJudgments } from './judgments/import-judgments.ts';
 import { createOnlineEvaluators, type OnlineEvaluators } from './online.ts';
+import { createPairwise, type Pairwise } from './pairwise.ts';
 import { type RetriedJson, reopenAll } from './reopen.ts';
 import { createRuns, type Runs } from './runs.ts';
 import { createStats, type Stats } from './stats.ts';
@@ -20,6 +21,9 @@ export { EvaluatorJson } from './evaluator-json.ts';
 export { readUuid, readWholeId, unknown } from './ids.ts';
 export { createJudgeModelCheck } from './judge-models.ts';
 export { OnlineEvaluatorJson } from './online.ts';
+export { winRates } from './pairs.ts';
+export { PairwiseJson } from './pairwise.ts';
+export { refusePairwise } from './refuse-pairwise.ts';
 export { RetriedJson } from './reopen.ts';
 export { RunJson } from './run-json.ts';
 export { findScoreRange } from './score-range.ts';
@@ -36,6 +40,7 @@ export type EvaluatorService = {
   evaluators: Evaluators;
   online: OnlineEvaluators;
   runs: Runs;
+  pairwise: Pairwise;
   evaluations: Evaluations;
   importJudgments: ImportJudgments;
   tryOut: TryOut;
@@ -50,6 +55,7 @@ export function createEvaluatorService(context: Context): EvaluatorService {
     evaluators: createEvaluators(context),
     online: createOnlineEvaluators(context),
     runs: createRuns(context),
+    pairwise: createPairwise(context),
     evaluations: createEvaluations(context),
     importJudgments: createImport(context),
     tryOut: createTryOut(context),

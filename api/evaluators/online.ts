@@ -10,6 +10,7 @@ import type { OnlineEvaluatorBody, OnlineEvaluatorPatch } from './bodies.ts';
 import type { Context } from './context.ts';
 import { refuseImported, requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
+import { refusePairwise } from './refuse-pairwise.ts';
 import { lockEvaluators } from './store.ts';
 
 export const OnlineEvaluatorJson = Type.Object(
@@ -106,7 +107,9 @@ export function createOnlineEvaluators({ sql, clock }: Pick<Context, 'sql' | 'cl
       const filter = checkedFilter(config);
       return inOrganization(sql, organizationId, async (tx) => {
         await lockEvaluators(tx, organizationId);
-        refuseImported(await requireEvaluator(tx, organizationId, evaluatorId));
+        const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
+        refuseImported(evaluator);
+        refusePairwise(evaluator.scoring_type);
         await refuseTooMany(tx, organizationId);
         const [row] = await tx<OnlineRow[]>`
           insert into assay.online_evaluators

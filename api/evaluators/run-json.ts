@@ -16,6 +16,10 @@ export const RunJson = Type.Object(
     max_cost_usd: Nullable(Type.Number(), 'What its judges may cost; null: no limit'),
     cost_usd: Type.Number({ description: 'What its judges cost so far, where their price is known' }),
     batch: Type.Boolean(),
+    experiments: Nullable(
+      Type.Object({ baseline: Type.String(), candidate: Type.String() }, closed),
+      'The experiments whose pairs it judges; null: it is over requests',
+    ),
     scheduled: Type.Integer({
       description: 'Evaluations so far; the next five say how many of them are in which state',
     }),
@@ -46,6 +50,8 @@ export type RunRow = {
   max_cost_nano: string | null;
   cost_nano: string;
   batch: boolean;
+  baseline_experiment_id: string | null;
+  candidate_experiment_id: string | null;
   scheduled: number;
   created_at: Date;
   updated_at: Date;
@@ -77,6 +83,10 @@ export function runJson(row: RunRow): RunJson {
     max_cost_usd: usdOrNull(row.max_cost_nano),
     cost_usd: nanoToUsd(row.cost_nano),
     batch: row.batch,
+    experiments:
+      row.baseline_experiment_id === null
+        ? null
+        : { baseline: row.baseline_experiment_id, candidate: row.candidate_experiment_id! },
     scheduled: row.scheduled,
     completed: row.completed,
     failed: row.failed,

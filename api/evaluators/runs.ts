@@ -12,6 +12,7 @@ import type { Context } from './context.ts';
 import { type DryRunJson, dryRun } from './dry-run.ts';
 import { refuseImported, requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
+import { refusePairwise } from './refuse-pairwise.ts';
 import { type RunJson, type RunRow, runJson, type StoredState, stateOf } from './run-json.ts';
 import { setStates } from './set-states.ts';
 import { lockEvaluators } from './store.ts';
@@ -56,6 +57,18 @@ async function findRuns(
     order by r.created_at desc, r.run_id desc`;
 }
 
+/** @throws AssayError not_found */
+export async function findRun(
+  tx: TransactionSql,
+  organizationId: string,
+  evaluatorId: string,
+  runId: string,
+): Promise<RunJson> {
+  const [run] = await findRuns(tx, organizationId, evaluatorId, runId);
+  if (run === undefined) throw unknown('run', runId);
+  return runJson(run);
+}
+
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int4 as count from assay.evaluation_runs
@@ -79,7 +92,7 @@ function refuseForeign(scoringType: ScoringType, { batch, maxCost }: RunBody): v
  * Returns what a run may cost in nano-dollars; null: no limit.
  * @throws AssayError invalid_body
  */
-function maxCostOf({ maxCost }: RunBody): number | null {
+export function maxCostOf({ maxCost }: Pick<RunBody, 'maxCost'>): number | null {
   if (maxCost === undefined) return null;
   const nano = usdToNano(maxCost);
   if (nano !== null) return nano;
@@ -112,7 +125,9 @@ export function createRuns(context: Context): Runs {
       }
       const at = new Date(clock.now());
       await tx`
-        update assay.evaluation_runs set state = ${to}, updated_at = ${at}
+        update assay.evaluation_runs
+           set state = case when ${to} = 'running' and baseline_experiment_id is not null then 'scheduled' else ${to} end,
+               updated_at = ${at}
         where organization_id = ${organizationId} and run_id = ${runId}`;
       if (to === 'running') await announceRuns(tx);
       return run;
@@ -122,9 +137,7 @@ export function createRuns(context: Context): Runs {
   async function get(organizationId: string, evaluatorId: string, runId: string): Promise<RunJson> {
     return inOrganization(sql, organizationId, async (tx) => {
       await requireEvaluator(tx, organizationId, evaluatorId);
-      const [run] = await findRuns(tx, organizationId, evaluatorId, runId);
-      if (run === undefined) throw unknown('run', runId);
-      return runJson(run);
+      return await findRun(tx, organizationId, evaluatorId, runId);
     });
   }
 
@@ -146,6 +159,7 @@ export function createRuns(context: Context): Runs {
         await lockEvaluators(tx, organizationId);
         const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
         refuseImported(evaluator);
+        refusePairwise(evaluator.scoring_type);
         refuseForeign(evaluator.scoring_type, body);
         await refuseTooMany(tx, organizationId);
         const at = new Date(clock.now());
@@ -159,8 +173,7 @@ export function createRuns(context: Context): Runs {
              ${batch}, ${at}, ${at}, ${at})
           returning run_id`;
         await announceRuns(tx);
-        const [run] = await findRuns(tx, organizationId, evaluatorId, made!.run_id);
-        return runJson(run!);
+        return await findRun(tx, organizationId, evaluatorId, made!.run_id);
       });
     },
 

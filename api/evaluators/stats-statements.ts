@@ -78,7 +78,7 @@ const scaleOf = (min: number | null, max: number | null) => {
 
 export async function sumScores(tx: TransactionSql, version: Version): Promise<ScoreSums> {
   const [range] = await tx<{ count: number; min: number | null; max: number | null }[]>`
-    select count(*)::int4 as count, min(score) as min, max(score) as max
+    select count(score)::int4 as count, min(score) as min, max(score) as max
     from assay.evaluations e where ${scoredOf(tx, version)}`;
   const { count, min, max } = range!;
   const scale = scaleOf(min, max);

@@ -11,6 +11,7 @@ import type { Context } from './context.ts';
 import { Bucket, bucketsOf, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 import { requireEvaluator } from './evaluators.ts';
+import { JuryStatsJson, juryStats } from './jury-stats.ts';
 import {
   countAgreement,
   countBuckets,
@@ -73,6 +74,7 @@ export const StatsJson = Type.Object(
     ),
     agreement: AgreementJson,
     probes: byName(PROBES, ProbeJson),
+    jury: Nullable(JuryStatsJson, 'How far the members of its jury agree; null: it has none'),
   },
   { ...closed, $id: 'EvaluatorStats' },
 );
@@ -167,6 +169,7 @@ async function collect(
     },
     agreement: agreementJson(threshold, agreement, basis),
     probes: probeJson(probes),
+    jury: await juryStats(tx, version),
   };
 }
 

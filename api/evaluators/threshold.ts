@@ -38,7 +38,8 @@ export function rangeOf(definition: ScoreDefinition): { min: number; max: number
 
 /** Returns the lowest and the highest score that an evaluator can give; null: they are not known. */
 export function boundsOf(definition: ScoreDefinition): { low: number; high: number } | null {
-  if (definition.scoringType === 'LLM-BOOLEAN') return { low: 0, high: 1 };
+  const { scoringType } = definition;
+  if (scoringType === 'LLM-BOOLEAN' || scoringType === 'LLM-PAIRWISE') return { low: 0, high: 1 };
   const range = rangeOf(definition);
   if (range !== null) return { low: range.min, high: range.max };
   const scores = choicesFor(definition)?.map(({ score }) => score);
@@ -59,6 +60,12 @@ export function passThreshold(version: ScoreDefinition & { threshold: number | n
  */
 export function checkThreshold(threshold: number | null, definition: ScoreDefinition, isKept: boolean): void {
   const bounds = boundsOf(definition);
+  if (threshold !== null && definition.scoringType === 'LLM-RUBRIC') {
+    throw new AssayError(
+      'invalid_body',
+      'threshold does not belong to the scoring_type LLM-RUBRIC: its criteria have their own',
+    );
+  }
   if (threshold === null || bounds === null) return;
   const { low, high } = bounds;
   if (threshold >= low && threshold <= high) return;

@@ -17,7 +17,8 @@ import { isImported } from '#core/evaluations/mod.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import type { ExternalTestBody, LlmTestBody, PythonTestBody, TestInputBody } from './bodies.ts';
-import { type DefineOptions, sealSecrets } from './define.ts';
+import { checkJudges, type DefineOptions, sealSecrets } from './define.ts';
+import { MemberJson, memberJson } from './evaluation-json.ts';
 
 /** The reason why there is no score. An evaluation that fails is a result of the trial, not a failure of the call. */
 const TestError = Nullable(Type.Object({ code: Type.String(), message: Type.String() }, closed));
@@ -47,6 +48,7 @@ export const LlmTestJson = Type.Object(
     prompt: Nullable(Type.String(), 'What the judge was sent'),
     raw: Nullable(Type.String(), 'What it responded'),
     parse: Nullable(Type.String(), 'How that was read'),
+    members: Nullable(Type.Array(MemberJson), 'The judgments of the members of a jury; null without one'),
     duration_ms: DurationMs,
     error: TestError,
   },
@@ -138,6 +140,7 @@ function llmTestJson({
   prompt,
   raw,
   parse,
+  members,
   durationMs,
 }: TestTrialResult): LlmTestJson {
   return {
@@ -155,6 +158,7 @@ function llmTestJson({
     prompt,
     raw,
     parse,
+    members: members?.map(memberJson) ?? null,
     duration_ms: durationMs,
     error: errorOf(outcome),
   };
@@ -180,8 +184,8 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
     async llm(organizationId, body) {
       const scoringType = body.evaluatorConfig.evaluator_scoring_type;
       const llmTemplate = readLlmTemplate(scoringType, body.evaluatorConfig.evaluator_llm_template);
-      const path = [...LLM_TEMPLATE_PATH, 'model'].join('.');
-      await checkJudgeModel({ organizationId, model: llmTemplate.model, path });
+      const at = LLM_TEMPLATE_PATH.join('.');
+      await checkJudges(checkJudgeModel, { organizationId, template: llmTemplate, at });
       return llmTestJson(await run(organizationId, body, { scoringType, llmTemplate }));
     },
 

@@ -7,10 +7,11 @@ import type {
   MetricComparisonJson,
 } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import type { WinRateJson } from '#core/contracts/pairwise.ts';
 import type { Confusion } from '#core/scores/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
-import { findConfusion, readUuid, unknown } from '../evaluators/mod.ts';
+import { findConfusion, readUuid, unknown, winRates } from '../evaluators/mod.ts';
 import type { ComparedMetric, CompareTask } from './compare-thread.ts';
 import type { Context } from './context.ts';
 import {
@@ -60,8 +61,8 @@ export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
   return async (organizationId, body, wanted = wantedOf(body)) => {
     const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
     const { regressions = DEFAULT_REGRESSIONS } = body;
-    const read = await readAll(sql, organizationId, body, cluster);
-    const { baseline, candidates, items, evaluators, confusions } = read;
+    const read = await readAll(sql, organizationId, body, { cluster, alpha });
+    const { baseline, candidates, items, evaluators, confusions, preferences } = read;
     const options = { alpha, seed };
     const compared = [];
     for (const candidate of candidates) {
@@ -80,6 +81,7 @@ export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
         ...named(candidate),
         metrics: found.map((metric) => withRequests(metric, sides, items)),
         left_out: leftOut,
+        win_rates: preferences.get(candidate.experimentId)!,
       });
     }
     return { baseline: named(baseline), alpha, margin, cluster, candidates: compared };
@@ -89,7 +91,12 @@ export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
 const named = ({ experimentId, name }: Measured) => ({ id: experimentId, name });
 
 /** @throws AssayError not_found, invalid_body when the experiments are not over one dataset */
-async function readAll(sql: Context['sql'], organizationId: string, body: CompareBody, cluster: ClusterKind) {
+async function readAll(
+  sql: Context['sql'],
+  organizationId: string,
+  body: CompareBody,
+  { cluster, alpha }: { cluster: ClusterKind; alpha: number },
+) {
   const ids = [body.baseline, ...body.candidates].map((id) => readUuid('experiment', id));
   if (new Set(ids).size < ids.length)
     throw new AssayError('invalid_body', 'baseline and candidates must be different experiments');
@@ -104,7 +111,13 @@ async function readAll(sql: Context['sql'], organizationId: string, body: Compar
     }
     const evaluatorIds = [baseline!, ...candidates].flatMap((one) => one.evaluators.map(({ id }) => id));
     const evaluators = await findEvaluators(tx, organizationId, evaluatorIds);
+    const preferences = new Map<string, WinRateJson[]>();
+    for (const { experimentId: candidateId } of candidates) {
+      const sides = { baselineId: baseline!.experimentId, candidateId };
+      preferences.set(candidateId, await winRates(tx, organizationId, sides, { evaluator: null, alpha }));
+    }
     return {
+      preferences,
       baseline: baseline!,
       candidates,
       items: await findItemFacts(tx, organizationId, baseline!, cluster),

@@ -19,6 +19,7 @@ import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { findScoreRange, readUuid, unknown } from '../evaluators/mod.ts';
 import { findGraders, type Grader } from './graders.ts';
+import { findEvaluators, withCriteria } from './measured.ts';
 import { readTarget } from './read-target.ts';
 import { checkSize, type Items, insertRuns, scheduleGrades } from './runs.ts';
 
@@ -83,7 +84,7 @@ export async function createExperiment(
     git: body.git === undefined ? null : storableJson(body.git).text,
     at,
   };
-  if (body.rules !== undefined) checkRules(body.rules, planned.graders);
+  if (body.rules !== undefined) await checkRules(tx, organizationId, body.rules, planned.graders);
   if (body.reuse === true) {
     const same = await findSame(tx, planned);
     if (same !== undefined) return same;
@@ -191,12 +192,21 @@ async function insert(tx: TransactionSql, planned: Planned): Promise<string> {
  * Checks rules before anything is spent.
  * @throws AssayError invalid_body
  */
-function checkRules(rules: readonly string[], graders: readonly Grader[]): void {
-  for (const { text, metric } of parseRules(rules)) {
+async function checkRules(
+  tx: TransactionSql,
+  organizationId: string,
+  rules: readonly string[],
+  graders: readonly Grader[],
+): Promise<void> {
+  const read = parseRules(rules);
+  const used = await withCriteria(tx, organizationId, graders);
+  const ids = used.map(({ id }) => id);
+  const scoring = [...(await findEvaluators(tx, organizationId, ids)).values()];
+  for (const { text, metric } of read) {
     if (BUILT_IN_METRICS.some((name) => name === metric)) continue;
-    if (graders.some(({ id, name }) => id === metric || name.toLowerCase() === metric.toLowerCase()))
+    if (scoring.some(({ id, name }) => id === metric || name.toLowerCase() === metric.toLowerCase()))
       continue;
-    const names = graders.map(({ name }) => quoteValue(name)).join(', ');
+    const names = scoring.map(({ name }) => quoteValue(name)).join(', ');
     throw invalidField(
       'rules',
       `must be on cost, latency, tokens, errors or an evaluator of the experiment${names === '' ? '' : ` (${names})`}, but ${quoteValue(text)} is not`,

@@ -1,7 +1,7 @@
 /** The evaluators of experiments. */
 import type { ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { readUuid, refusePairwise, unknown } from '../evaluators/mod.ts';
 
 /** An evaluator in the version that grades. */
 export type Grader = {
@@ -14,7 +14,7 @@ export type Grader = {
 
 /**
  * Finds evaluators in their newest versions, in the order of the ids.
- * @throws AssayError not_found
+ * @throws AssayError not_found, and the refusal of one that judges pairs
  */
 export async function findGraders(
   tx: TransactionSql,
@@ -31,6 +31,7 @@ export async function findGraders(
   return ids.map((id) => {
     const found = byId.get(id);
     if (found === undefined) throw unknown('evaluator', id);
+    refusePairwise(found.scoringType);
     return found;
   });
 }

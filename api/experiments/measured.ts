@@ -6,12 +6,15 @@ import type { ScoringType } from '#core/scoring/mod.ts';
 import type { Run } from '#core/statistics/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
+/** An evaluator in the version that an experiment uses. */
+type Used = { id: string; version: number };
+
 export type Measured = {
   experimentId: string;
   name: string;
   datasetId: string;
   datasetVersion: number;
-  evaluators: { id: string; version: number }[];
+  evaluators: Used[];
   baselineId: string | null;
   /** By what it may have ended early. */
   earlyStop: EarlyStopRule | null;
@@ -38,11 +41,12 @@ export async function findMeasured(
   organizationId: string,
   experimentId: string,
 ): Promise<Measured | undefined> {
-  const [experiment] = await tx<Omit<Measured, 'rows' | 'scores'>[]>`
+  const [found] = await tx<Omit<Measured, 'rows' | 'scores'>[]>`
     select experiment_id as "experimentId", name, dataset_id as "datasetId", dataset_version as "datasetVersion", evaluators,
            baseline_experiment_id as "baselineId", early_stop as "earlyStop"
       from assay.experiments where organization_id = ${organizationId} and experiment_id = ${experimentId}`;
-  if (experiment === undefined) return undefined;
+  if (found === undefined) return undefined;
+  const experiment = { ...found, evaluators: await withCriteria(tx, organizationId, found.evaluators) };
   const rows = await tx<RunMeasures[]>`
     select x.item_id as "itemId", x.repetition, x.position, x.state, x.request_id as "requestId", q.cost_nano as "costNano",
            q.latency_ms as "latencyMs", q.total_tokens as tokens
@@ -51,16 +55,32 @@ export async function findMeasured(
      where x.experiment_id = ${experimentId} and x.state in ('completed', 'error') order by x.item_id, x.repetition`;
   const scored = await tx<{ itemId: string; repetition: number; evaluatorId: string; score: number }[]>`
     select x.item_id as "itemId", x.repetition, e.evaluator_id as "evaluatorId", e.score
-      from assay.experiments of
-     cross join lateral jsonb_to_recordset(of.evaluators) as used (id uuid, version int4)
-      join assay.experiment_runs x on x.experiment_id = of.experiment_id
+      from assay.experiment_runs x
+     cross join unnest(${experiment.evaluators.map(({ id }) => id)}::uuid[],
+                       ${experiment.evaluators.map(({ version }) => version)}::int4[]) as used (id, version)
       join assay.evaluations e on e.organization_id = x.organization_id and e.request_id = x.request_id
                               and e.evaluator_id = used.id and e.version = used.version and e.probe = ''
-     where of.experiment_id = ${experimentId} and x.state = 'completed' and e.state = 'completed' and e.score is not null`;
+     where x.experiment_id = ${experimentId} and x.state = 'completed' and e.state = 'completed' and e.score is not null`;
   const scores = new Map<string, Run[]>(experiment.evaluators.map(({ id }) => [id, []]));
   for (const { itemId, repetition, evaluatorId, score } of scored)
     scores.get(evaluatorId)!.push({ itemId, repetition, cluster: null, value: score });
   return { ...experiment, rows, scores };
+}
+
+/** Puts the criteria of rubrics in the place of these, which have no scores. An evaluator is there once, in its first version. */
+export async function withCriteria(
+  tx: TransactionSql,
+  organizationId: string,
+  evaluators: readonly Used[],
+): Promise<Used[]> {
+  const rubrics = await tx<{ id: string; version: number; criteria: Used[] }[]>`
+    select evaluator_id as id, version, llm_template -> 'criteria' as criteria from assay.evaluator_versions
+     where organization_id = ${organizationId} and evaluator_id = any(${evaluators.map(({ id }) => id)}::uuid[])
+       and llm_template ? 'criteria'`;
+  const all = evaluators.flatMap(
+    (one) => rubrics.find(({ id, version }) => id === one.id && version === one.version)?.criteria ?? [one],
+  );
+  return all.filter(({ id }, index) => all.findIndex((one) => one.id === id) === index);
 }
 
 /** Returns the runs of a metric that is no score. A run that was not answered has no cost, latency or tokens. */

@@ -1,5 +1,6 @@
 import { Type } from '@sinclair/typebox';
 import { Elysia } from 'elysia';
+import { PairwiseBody, PairwiseDryRunJson } from '#core/contracts/pairwise.ts';
 import {
   DryRunJson,
   EvaluatorChangeBody,
@@ -15,6 +16,7 @@ import {
   OnlineEvaluatorBody,
   OnlineEvaluatorJson,
   OnlineEvaluatorPatch,
+  PairwiseJson,
   PythonTestBody,
   PythonTestJson,
   RetriedJson,
@@ -242,6 +244,37 @@ function runs({ keys, evaluators: { runs: service } }: EvaluatorRoutesOptions) {
   return new Elysia().use(reading).use(writing);
 }
 
+/** `/v1/evaluator/:id/pairwise…`: the judging of the pairs of two experiments. */
+function pairwise({ keys, evaluators: { pairwise: service } }: EvaluatorRoutesOptions) {
+  const reading = authorized(keys, 'read', TAG).get(
+    '/v1/evaluator/:id/pairwise/:runId',
+    ({ key, params }) => service.get(key.organizationId, params.id, params.runId),
+    {
+      params: uuids({ id: 'evaluator', runId: 'run' }),
+      response: reply(PairwiseJson),
+      detail: { summary: 'Returns the progress of a run over pairs, and its win rate so far' },
+    },
+  );
+  const writing = authorized(keys, 'write', TAG).post(
+    '/v1/evaluator/:id/pairwise',
+    ({ key, params, body }) => service.create(key.organizationId, params.id, body),
+    {
+      params,
+      body: jsonBody(PairwiseBody, {
+        baseline: 'b11f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63',
+        candidate: 'c21f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63',
+        dryRun: true,
+      }),
+      response: reply(Type.Union([RunJson, PairwiseDryRunJson])),
+      detail: {
+        summary:
+          'Judges the answers of two experiments in pairs, in both orders, or only estimates with dryRun',
+      },
+    },
+  );
+  return new Elysia().use(reading).use(writing);
+}
+
 /** The routes of `/v1/evaluator`. */
 export function evaluatorRoutes(options: EvaluatorRoutesOptions) {
   return new Elysia({ name: 'api/evaluators' })
@@ -249,5 +282,6 @@ export function evaluatorRoutes(options: EvaluatorRoutesOptions) {
     .use(history(options))
     .use(tests(options))
     .use(onlineEvaluators(options))
-    .use(runs(options));
+    .use(runs(options))
+    .use(pairwise(options));
 }

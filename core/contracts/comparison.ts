@@ -1,5 +1,6 @@
 /** Comparisons of experiments: what the management API takes and shows. */
 import { type Static, Type } from '@sinclair/typebox';
+import { WinRateJson } from './pairwise.ts';
 import { closed, Nullable, OneOf } from './shapes.ts';
 
 /** Experiments that are compared with one baseline at a time. */
@@ -171,6 +172,10 @@ export const ComparisonJson = Type.Object(
             Type.Object({ evaluator_id: Type.String(), name: Type.String(), reason: Type.String() }, closed),
             { description: 'Evaluators whose scores are not comparable' },
           ),
+          win_rates: Type.Array(WinRateJson, {
+            description:
+              'Of the evaluators that have judged the two in pairs, each in its latest version that did',
+          }),
         },
         closed,
       ),

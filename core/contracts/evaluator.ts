@@ -1,25 +1,26 @@
 /** Templates of evaluators, and the rules for them. An error names the JSON path, the value and the rule. */
 import { type Static, Type } from '@sinclair/typebox';
 import type { JsonObject } from '../json/mod.ts';
-import { parseTemplate, type ScoringType } from '../scoring/mod.ts';
+import { type LlmScoringType, pairPrompt, parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Categories, type Category, type Choice, checkCategories, readChoices } from './categories.ts';
 import { Compile, parseWith } from './check.ts';
 import { AssayError } from './errors.ts';
 import { checkExamples, type Example, Examples } from './examples.ts';
 import { invalidField } from './invalid.ts';
+import { type Jury, type JuryRule, JuryShape, readJury } from './jury.ts';
 import { compileAt } from './nested.ts';
 import { readFinite, requireNotBlank } from './read-value.ts';
+import { CriteriaShape, type CriterionReference } from './rubric.ts';
 import { closed } from './shapes.ts';
+
+export type { LlmScoringType } from '../evaluations/mod.ts';
 
 /** Code points. */
 export const MAX_EVALUATOR_NAME_LENGTH = 100;
 /** Characters of a judge's model. */
 const MAX_MODEL_LENGTH = 200;
 
-/** Types whose evaluators have a judge. */
-export type LlmScoringType = Exclude<ScoringType, 'PYTHON' | 'EXTERNAL'>;
-
-/** The template of an LLM evaluator: `min` and `max` for LLM-RANGE, `choices` for LLM-CHOICE. */
+/** The template of an LLM evaluator: `min` and `max` for LLM-RANGE, `choices` for LLM-CHOICE, `criteria` for LLM-RUBRIC. */
 export type LlmTemplate = {
   model: string;
   prompt: string;
@@ -27,6 +28,9 @@ export type LlmTemplate = {
   max?: number;
   choices?: Choice[];
   examples?: Example[];
+  /** Further models that judge the same answers; absent: `model` judges alone. */
+  jury?: Jury;
+  criteria?: CriterionReference[];
 };
 
 /** The template of a PYTHON evaluator: code that defines `evaluate(input, output)`. */
@@ -48,10 +52,21 @@ export function templateFieldOf(scoringType: ScoringType): TemplateField {
   return scoringType === 'EXTERNAL' ? 'external_config' : 'llm_template';
 }
 
-const LLM_FIELDS: Readonly<Record<LlmScoringType, readonly string[]>> = {
+/** Types whose template is a prompt and a scale: that of pairs is the same for all. */
+type TemplateType = LlmScoringType | 'LLM-PAIRWISE';
+
+const LLM_FIELDS: Readonly<Record<TemplateType, readonly string[]>> = {
   'LLM-BOOLEAN': [],
   'LLM-CHOICE': ['choices', 'categories'],
   'LLM-RANGE': ['min', 'max'],
+  'LLM-PAIRWISE': [],
+};
+/** Rules of a jury that make one of the scores that a member may give, the default first. */
+const JURY_RULES_OF: Readonly<Record<TemplateType, readonly JuryRule[]>> = {
+  'LLM-BOOLEAN': ['majority'],
+  'LLM-CHOICE': ['majority', 'median'],
+  'LLM-RANGE': ['median', 'mean'],
+  'LLM-PAIRWISE': ['majority'],
 };
 const SPECIAL_FIELDS = ['min', 'max', 'choices', 'categories'];
 
@@ -65,6 +80,7 @@ const LlmTemplateShape = Type.Object(
     choices: Special,
     categories: Special,
     examples: Special,
+    jury: Special,
   },
   closed,
 );
@@ -75,10 +91,11 @@ const LlmTemplateShape = Type.Object(
  */
 export function llmTemplateReader(
   path: readonly string[],
-): (scoringType: LlmScoringType, value: unknown) => LlmTemplate {
+): (scoringType: TemplateType, value: unknown) => LlmTemplate {
   const check = compileAt(path, LlmTemplateShape);
   const checkShapeOfCategories = compileAt([...path, 'categories'], Categories);
   const checkShapeOfExamples = compileAt([...path, 'examples'], Examples);
+  const checkShapeOfJury = compileAt([...path, 'jury'], JuryShape);
   const at = path.join('.');
   return (scoringType, value) => {
     check(value);
@@ -89,25 +106,45 @@ export function llmTemplateReader(
     }
     const model = requireNotBlank(template.model, `${at}.model`);
     const prompt = checkPrompt(template.prompt, at);
+    if (scoringType === 'LLM-PAIRWISE') checkPairTemplate(template, at);
     const scale = readScale(scoringType, template, { at, checkShapeOfCategories });
     const examples = template.examples ?? [];
     checkShapeOfExamples(examples);
     checkExamples(examples as Example[], scale, `${at}.examples`);
     const isWithout = (examples as Example[]).length === 0;
-    return { model, prompt, ...scale, ...(isWithout ? {} : { examples: examples as Example[] }) };
+    return {
+      model,
+      prompt,
+      ...scale,
+      ...(isWithout ? {} : { examples: examples as Example[] }),
+      ...readOwnJury(scoringType, template, { at: `${at}.jury`, checkShapeOfJury }),
+    };
   };
+}
+
+/** Returns the member `jury` of a template; nothing when it has none. */
+function readOwnJury(
+  scoringType: TemplateType,
+  { model, jury }: JsonObject & { model: string },
+  { at, checkShapeOfJury }: { at: string; checkShapeOfJury: (value: unknown) => void },
+): Pick<LlmTemplate, 'jury'> {
+  if ((jury ?? null) === null) return {};
+  checkShapeOfJury(jury);
+  const given = jury as Parameters<typeof readJury>[0];
+  return { jury: readJury(given, { model, rules: JURY_RULES_OF[scoringType], at }) };
 }
 
 type ScaleOptions = { at: string; checkShapeOfCategories: (value: unknown) => void };
 
 /** Reads the fields that only one type has. */
 function readScale(
-  scoringType: LlmScoringType,
+  scoringType: TemplateType,
   template: JsonObject,
   options: ScaleOptions,
 ): Pick<LlmTemplate, 'min' | 'max' | 'choices'> {
   switch (scoringType) {
     case 'LLM-BOOLEAN':
+    case 'LLM-PAIRWISE':
       return {};
     case 'LLM-RANGE':
       return readRange(template, options.at);
@@ -127,6 +164,16 @@ function readEitherName(template: JsonObject, { at, checkShapeOfCategories }: Sc
   throw invalidField(`${at}.categories`, `is another name of ${at}.choices: give one of the two`);
 }
 
+/** @throws AssayError invalid_body */
+function checkPairTemplate({ prompt, examples }: JsonObject & { prompt: string }, at: string): void {
+  if (prompt.includes('{{')) {
+    throw invalidField(`${at}.prompt`, 'must have no variables: the input and both answers are appended');
+  }
+  checkPrompt(pairPrompt(prompt), at);
+  if ((examples ?? null) !== null)
+    throw invalidField(`${at}.examples`, 'does not belong to the scoring_type LLM-PAIRWISE');
+}
+
 /** Checks a prompt; the errors of `parseTemplate` begin with `prompt`, here preceded by the path. */
 function checkPrompt(prompt: string, at: string): string {
   try {
@@ -143,6 +190,31 @@ function readRange(template: JsonObject, at: string): { min: number; max: number
   const max = readFinite(template.max, `${at}.max`);
   if (min < max) return { min, max };
   throw invalidField(`${at}.min`, `must be less than ${at}.max, which is ${max}, but is ${min}`);
+}
+
+/** The template of a rubric as callers give it. */
+export type RubricTemplate = { model: string; prompt: string; criteria: Static<typeof CriteriaShape> };
+
+const checkShapeOfRubric = compileAt(
+  ['llm_template'],
+  Type.Object(
+    { model: Type.String({ maxLength: MAX_MODEL_LENGTH }), prompt: Type.String(), criteria: CriteriaShape },
+    closed,
+  ),
+);
+
+/**
+ * Reads the `llm_template` of a rubric. Only its shape is checked: which evaluators there are, the store knows.
+ * @throws AssayError invalid_body
+ */
+export function readRubricTemplate(value: unknown): RubricTemplate {
+  checkShapeOfRubric(value);
+  const { model, prompt, criteria } = value as RubricTemplate;
+  return {
+    model: requireNotBlank(model, 'llm_template.model'),
+    prompt: checkPrompt(prompt, 'llm_template'),
+    criteria,
+  };
 }
 
 /**

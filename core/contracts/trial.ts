@@ -3,8 +3,8 @@
  * assay.evaluator_trials.
  */
 import type { JsonObject } from '../json/mod.ts';
-import type { JudgeUse, Outcome } from '../scoring/mod.ts';
-import type { CodeTemplate, LlmScoringType, LlmTemplate } from './evaluator.ts';
+import type { JudgeUse, LlmScoringType, MemberJudgment, Outcome } from '../scoring/mod.ts';
+import type { CodeTemplate, LlmTemplate } from './evaluator.ts';
 
 /** The bodies of a call as JSON texts, and its prompt variables, as `readSubject` takes them. */
 export type TestInput = {
@@ -62,6 +62,8 @@ export type TestTrialResult = {
   prompt: string | null;
   raw: string | null;
   parse: string | null;
+  /** The judgments of a jury's members; null without a jury. */
+  members: MemberJudgment[] | null;
 };
 
 /** `unavailable`: the evaluators process cannot do the trial now; the message is for callers. */

@@ -1,17 +1,38 @@
 /** The types of evaluators, and what depends on them. */
 
 /** The types of evaluators. */
-export const SCORING_TYPES = ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE', 'PYTHON', 'EXTERNAL'] as const;
+export const SCORING_TYPES = [
+  'LLM-BOOLEAN',
+  'LLM-CHOICE',
+  'LLM-RANGE',
+  'PYTHON',
+  'EXTERNAL',
+  'LLM-RUBRIC',
+  'LLM-PAIRWISE',
+] as const;
 export type ScoringType = (typeof SCORING_TYPES)[number];
 
 /** Deliberate changes to a judge's input that measure the judge. A probe writes no score. */
 export const PROBES = ['repeat', 'order', 'padding', 'injection'] as const;
 export type Probe = (typeof PROBES)[number];
 
-/** Returns the probes that apply to a type of evaluator: none unless it has a judge, `order` only if it has choices. */
+/** Types whose judge gives one score of one answer. */
+export const JUDGE_TYPES = [
+  'LLM-BOOLEAN',
+  'LLM-CHOICE',
+  'LLM-RANGE',
+] as const satisfies readonly ScoringType[];
+export type LlmScoringType = (typeof JUDGE_TYPES)[number];
+
+/** Returns whether the judge of evaluators of this type gives one score of one answer. */
+export function isJudgeType(scoringType: ScoringType): scoringType is LlmScoringType {
+  return (JUDGE_TYPES as readonly ScoringType[]).includes(scoringType);
+}
+
+/** Returns the probes that apply to a type of evaluator: none unless it has such a judge, `order` only if it has choices. */
 export function probesFor(scoringType: ScoringType): readonly Probe[] {
   if (scoringType === 'LLM-CHOICE') return PROBES;
-  return scoringType.startsWith('LLM-') ? PROBES.filter((probe) => probe !== 'order') : [];
+  return isJudgeType(scoringType) ? PROBES.filter((probe) => probe !== 'order') : [];
 }
 
 /** The resource that an evaluation keeps busy: `python` this machine, `remote` a judge or service that is called. */

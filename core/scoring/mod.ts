@@ -2,7 +2,9 @@
 export * from '../evaluations/mod.ts';
 export { scoreKeyOf } from '../scores/mod.ts';
 export { cleanText } from './clean-text.ts';
+export { settleJury } from './jury.ts';
 export * from './outcome.ts';
+export { pairChoices, pairLabel, pairPrompt, pairSubject } from './pair.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
 export { readSubject, type StoredRecord } from './subject.ts';
 export { jsonAsData, parseTemplate, renderTemplate } from './template.ts';

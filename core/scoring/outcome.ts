@@ -33,6 +33,8 @@ export const EVALUATION_ERROR_CODES = [
   'judge_billing',
   'judge_model_unavailable',
   'judge_rejected',
+  'jury_no_quorum',
+  'jury_split',
   'input_too_large',
   'py_syntax_error',
   'source_too_large',
@@ -70,15 +72,15 @@ export type EvaluationErrorCode = (typeof EVALUATION_ERROR_CODES)[number];
 export type Outcome =
   | {
       state: 'completed';
-      /** Finite. */
-      score: number;
+      /** Finite. Null for a rubric, whose criteria have the scores. */
+      score: number | null;
       /** The words of the choice or category; of code without categories, what it returned. */
       label: string | null;
       /** At most `MAX_REASONING_BYTES`. */
       reasoning: string | null;
       /** Output that Python printed: at most 16 KB. */
       traces: string | null;
-      /** Cautions about the score: `input_truncated`, `self_preference`, `parse_fallback`, `repaired`. */
+      /** Cautions about the score: `input_truncated`, `self_preference`, `parse_fallback`, `repaired`, `jury_incomplete`, `rubric_incomplete`. */
       flags: string[];
     }
   | { state: 'skipped'; reason: SkipReason; message: string }
@@ -109,9 +111,38 @@ export type JudgeUse = {
   latencyMs: number;
 };
 
+/** The judgment of one member of a jury: a score, or the reason that there is none. */
+export type MemberJudgment = {
+  /** The model as the evaluator names it. */
+  model: string;
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  flags: string[];
+  error: { code: string; message: string } | null;
+  /** The calls of its last attempt; null: none was made. */
+  use: JudgeUse | null;
+};
+
+/** The outcome of one criterion of a rubric, in one version of its evaluator. */
+export type CriterionOutcome = {
+  evaluatorId: string;
+  version: number;
+  outcome: FinalOutcome;
+};
+
+/** An outcome that no further attempt follows: a score with what belongs to it, or the reason that there is none. */
+type FinalOutcome =
+  | { state: 'completed'; score: number; label: string | null; reasoning: string | null }
+  | { state: 'error'; code: EvaluationErrorCode; message: string };
+
 /** An outcome with the judge calls behind it. */
 export type Evaluated = {
   outcome: Outcome;
+  /** The judgments of a jury's members, in the order of the members. Absent: there is no jury. */
+  members?: MemberJudgment[];
+  /** The outcomes of a rubric's criteria. Absent: there are none. */
+  criteria?: CriterionOutcome[];
   /** Null: no judge was called. */
   use: JudgeUse | null;
   /** Cautions about the record, as sentences for callers. Absent: none. */

@@ -81,6 +81,7 @@ export type Run = {
   max_cost_usd: number | null;
   cost_usd: number;
   batch: boolean;
+  experiments: { baseline: string; candidate: string } | null;
   scheduled: number;
   completed: number;
   failed: number;
@@ -92,6 +93,27 @@ export type Run = {
 };
 export type DryRun = { matching: number; already_scored: number; estimated_cost_usd: number | null };
 
+type Judge = {
+  model: string | null;
+  calls: number;
+  request_ids: string[];
+  prompt_tokens: number | null;
+  completion_tokens: number | null;
+  cost: number | null;
+  latency_ms: number | null;
+};
+
+/** The judgment of one member of a jury. */
+type Member = {
+  model: string;
+  score: number | null;
+  label: string | null;
+  reasoning: string | null;
+  flags: string[];
+  error: { code: string; message: string } | null;
+  judge: Judge | null;
+};
+
 export type Evaluation = {
   id: string;
   evaluator_id: string;
@@ -101,6 +123,8 @@ export type Evaluation = {
   request_created_at: string;
   probe: Probe | null;
   run_id: string | null;
+  rubric_id: string | null;
+  pair: { baseline_request_id: string; is_baseline_first: boolean } | null;
   state: EvaluationState;
   waiting: string | null;
   attempts: number;
@@ -112,15 +136,8 @@ export type Evaluation = {
   warnings: string[];
   error: { code: string; message: string | null } | null;
   history: { attempt: number; at: string; code: string; message: string | null }[];
-  judge: {
-    model: string | null;
-    calls: number;
-    request_ids: string[];
-    prompt_tokens: number | null;
-    completion_tokens: number | null;
-    cost: number | null;
-    latency_ms: number | null;
-  } | null;
+  judge: Judge | null;
+  members: Member[] | null;
   scheduled_at: string;
   finished_at: string | null;
 };
@@ -189,6 +206,19 @@ export type Stats = {
   };
   agreement: Agreement;
   probes: Record<Probe, ProbeStats>;
+  jury: {
+    evaluations: number;
+    level: string;
+    alpha: number | null;
+    alpha_note: string | null;
+    members: {
+      model: string;
+      answered: number;
+      failed: number;
+      mean: number | null;
+      like_jury: Rate | null;
+    }[];
+  } | null;
 };
 
 type TrialError = { code: string; message: string } | null;
@@ -203,6 +233,7 @@ export type LlmTrial = {
   prompt: string | null;
   raw: string | null;
   parse: string | null;
+  members: Member[] | null;
   duration_ms: number;
   error: TrialError;
 };

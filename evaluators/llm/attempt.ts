@@ -10,7 +10,10 @@ import type { JudgeReply, JudgeSession } from './client.ts';
 import { type Completion, type JudgeMessage, readCompletion } from './completion.ts';
 import { failed, readFailure } from './failure.ts';
 import { FIRST_PLAN, type JudgePlan, planWithout, withMoreTokens } from './plan.ts';
+import { isScoreProblem } from './read-score.ts';
 import { buildRequest, formRule, type Message, type Question } from './request.ts';
+import { mend, problemsOf, type RubricReading, readRubric } from './rubric-form.ts';
+import type { RubricScale } from './scale.ts';
 import { UseMeter } from './use.ts';
 import { hasVerdict, type NoVerdict, type ParseMethod, readVerdict, type Verdict } from './verdict.ts';
 
@@ -25,6 +28,8 @@ export class JudgeAttempt {
   readonly use: UseMeter;
   raw: string | null = null;
   parse: ParseMethod | null = null;
+  /** The verdicts of a rubric, as far as they were given; null: none yet. */
+  rubric: RubricReading | null = null;
   readonly #session: JudgeSession;
   readonly #signal: AbortSignal | undefined;
   #question: Question;
@@ -47,6 +52,12 @@ export class JudgeAttempt {
   }
 
   async run(): Promise<Outcome> {
+    const outcome = await this.#run();
+    // The answer before the failure had verdicts by some criteria, which stay.
+    return outcome.state === 'failed' && this.rubric !== null ? this.#completeRubric(this.rubric) : outcome;
+  }
+
+  async #run(): Promise<Outcome> {
     for (let calls = 0; calls < MAX_CALLS; calls += 1) {
       if (this.#signal?.aborted) return stoppedOutcome();
       const atMs = this.#session.clock.now();
@@ -95,26 +106,45 @@ export class JudgeAttempt {
     if (message.refusal === null && message.toolCalls.length === 0 && message.text.trim() === '') {
       return this.#retry('The judge answered nothing');
     }
-    const reading = readVerdict(message, this.#question.scale);
+    const { scale } = this.#question;
+    if (scale.kind === 'rubric') return this.#readRubric(message, scale);
+    const reading = readVerdict(message, scale);
     return hasVerdict(reading) ? this.#complete(reading) : this.#repair(reading);
   }
 
-  #complete(verdict: Verdict): Outcome {
-    this.parse = verdict.parse;
+  #complete({ score, label, reasoning, parse }: Verdict): Outcome {
+    const flags = this.#flagsOf(parse);
+    return { state: 'completed', score, label, reasoning: cleanText(reasoning), traces: null, flags };
+  }
+
+  #flagsOf(parse: ParseMethod): string[] {
+    this.parse = parse;
     const wanted = this.#plan.mode === 'tool' ? 'tool_call' : 'json';
-    const flags = [
-      ...(verdict.parse === wanted ? [] : ['parse_fallback']),
-      ...(this.#hasRepaired ? ['repaired'] : []),
-    ];
-    const { score, label } = verdict;
-    return {
-      state: 'completed',
-      score,
-      label,
-      reasoning: cleanText(verdict.reasoning),
-      traces: null,
-      flags,
-    };
+    return [...(parse === wanted ? [] : ['parse_fallback']), ...(this.#hasRepaired ? ['repaired'] : [])];
+  }
+
+  /** Keeps the verdicts that are there, and asks once more for those that are missing or cannot be read. */
+  #readRubric(message: JudgeMessage, { criteria }: RubricScale): Outcome | null {
+    const reading = readRubric(message, criteria);
+    if ('code' in reading) return this.#repair(reading);
+    const verdicts = this.rubric === null ? reading : mend(this.rubric, reading);
+    if (verdicts.some((one) => !isScoreProblem(one))) this.rubric = verdicts;
+    const problems = problemsOf(verdicts);
+    if (problems === '' || this.#hasRepaired) return this.#completeRubric(verdicts);
+    return this.#repair({ code: 'judge_malformed', message: problems });
+  }
+
+  /** Completes a rubric that has a verdict by at least one criterion. */
+  #completeRubric(verdicts: RubricReading): Outcome {
+    const given = verdicts.flatMap((one) => (isScoreProblem(one) ? [] : [one]));
+    const [first] = given;
+    if (first === undefined) {
+      const { code, message } = verdicts.find(isScoreProblem)!;
+      return failed(code, publicMessage(`The judge's answer is no verdict: ${message}`));
+    }
+    const flags = this.#flagsOf(first.parse);
+    if (given.length < verdicts.length) flags.push('rubric_incomplete');
+    return { state: 'completed', score: null, label: null, reasoning: null, traces: null, flags };
   }
 
   /** Prepares the same call again, once. */

@@ -3,6 +3,7 @@ import type { LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { Catalog } from '#core/models/mod.ts';
 import {
   type Evaluated,
+  type Outcome,
   type Probe,
   parseTemplate,
   publicMessage,
@@ -68,17 +69,27 @@ export async function judge(options: JudgeOptions): Promise<Judged> {
   const attempt = new JudgeAttempt(question, options);
   const outcome = await attempt.run();
   const use = attempt.use.total();
-  if (outcome.state === 'completed') {
-    if (truncated) outcome.flags.push('input_truncated');
-    if (judgesItself(subject.model, [template.model, use?.model ?? null]))
-      outcome.flags.push('self_preference');
-  }
-  const warnings = missing.map((variable) => `${variableName(variable)} is missing in this record`);
-  return { outcome, use, warnings, prompt, raw: attempt.raw, parse: attempt.parse };
+  addCautions(outcome, { truncated, subject, models: [template.model, use?.model ?? null] });
+  return { outcome, use, warnings: warningsOf(missing), prompt, raw: attempt.raw, parse: attempt.parse };
+}
+
+/** Adds the flags of a completed outcome that come from the record. */
+export function addCautions(
+  outcome: Outcome,
+  facts: { truncated: boolean; subject: Subject; models: readonly (string | null)[] },
+): void {
+  if (outcome.state !== 'completed') return;
+  if (facts.truncated) outcome.flags.push('input_truncated');
+  if (judgesItself(facts.subject.model, facts.models)) outcome.flags.push('self_preference');
+}
+
+/** Returns the warnings about variables without a value. */
+export function warningsOf(missing: readonly string[]): string[] {
+  return missing.map((variable) => `${variableName(variable)} is missing in this record`);
 }
 
 /** Skips a record that has none of the prompt's values: a judge would score the word `null`. */
-function skippedWithoutData(prompt: string, missing: readonly string[]): Judged {
+export function skippedWithoutData(prompt: string, missing: readonly string[]): Judged {
   const names = missing.map(variableName).join(', ');
   const message = publicMessage(`All variables of the prompt are missing in this record: ${names}`);
   const outcome = { state: 'skipped', reason: 'variables_missing', message } as const;

@@ -23,7 +23,9 @@ const DECIMAL = /^[+-]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[+-]?\d+)?$/i;
 const NOT_FINITE = /^[+-]?(?:nan|inf|infinity)$/i;
 
 /** Narrows the result of `readScore`. */
-export function isScoreProblem(value: ParsedScore | ScoreProblem): value is ScoreProblem {
+export function isScoreProblem<Score extends ParsedScore>(
+  value: Score | ScoreProblem,
+): value is ScoreProblem {
   return 'code' in value;
 }
 

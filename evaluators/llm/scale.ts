@@ -11,6 +11,12 @@ export type Scale =
   | { kind: 'choice'; choices: readonly Choice[] }
   | { kind: 'range'; min: number; max: number };
 
+/** A criterion as the judge sees it. */
+export type AskedCriterion = { name: string; prompt: string; scale: Scale };
+
+/** The values that a judge may answer for one request by several criteria. */
+export type RubricScale = { kind: 'rubric'; criteria: readonly AskedCriterion[] };
+
 /**
  * Returns the scale of an evaluator for one request. Judges favour the first choice, so each request has its own order of
  * choices, always the same; the probe `order` reverses it.

@@ -65,6 +65,27 @@ export class UseMeter {
   }
 }
 
+/** Sums the use of several judges, whose models are named together. Null: none was called. */
+export function sumUse(uses: readonly (JudgeUse | null)[]): JudgeUse | null {
+  const [first, ...others] = uses.filter((use) => use !== null);
+  if (first === undefined) return null;
+  const sum = others.reduce<JudgeUse>(
+    (total, use) => ({
+      calls: total.calls + use.calls,
+      requestIds: [...total.requestIds, ...use.requestIds],
+      model: [total.model, use.model].filter((model) => model !== null).join(', '),
+      promptTokens: addKnown(total.promptTokens, use.promptTokens),
+      completionTokens: addKnown(total.completionTokens, use.completionTokens),
+      costNano: addKnown(total.costNano, use.costNano),
+      latencyMs: total.latencyMs + use.latencyMs,
+    }),
+    first,
+  );
+  return { ...sum, model: sum.model === null ? null : indexedText(sum.model) };
+}
+
+const addKnown = (one: number | null, other: number | null) => (one === null ? other : one + (other ?? 0));
+
 /** The date of a snapshot, which does not make it another model. */
 const SNAPSHOT = /-(?:\d{4}-\d{2}-\d{2}|\d{8}|latest)$/;
 

@@ -9,8 +9,8 @@ import { readLastLine, readLastSentence } from './closing-words.ts';
 import type { JudgeMessage, ToolCall } from './completion.ts';
 import { findObjects } from './json-objects.ts';
 import { isScoreProblem, type ParsedScore, readScore, type ScoreProblem } from './read-score.ts';
-import { TOOL_NAME } from './request.ts';
 import type { Scale } from './scale.ts';
+import { TOOL_NAME } from './score-form.ts';
 
 /** The form in which a verdict was found. */
 export type ParseMethod = 'tool_call' | 'json' | 'fenced_json' | 'text';
@@ -36,6 +36,42 @@ export function readVerdict(message: JudgeMessage, scale: Scale): Verdict | NoVe
   return fromText(extractAnswer(message.text), scale);
 }
 
+/** The object that a message answers with, and as it was written; empty when the server had parsed it. */
+type AnswerObject = { value: JsonObject; text: string; parse: ParseMethod };
+
+/** Finds the one object of a message: the arguments of its only call, a text that is JSON, or one object at its end. */
+export function findAnswer(message: JudgeMessage): AnswerObject | NoVerdict {
+  if (message.refusal !== null) return { code: 'judge_refused', message: 'it refuses to judge' };
+  const [call, ...others] = message.toolCalls.filter(({ name }) => isVerdictTool(name));
+  if (others.length > 0) return malformed('it gives more than one verdict');
+  if (call !== undefined) return objectOf(call.arguments);
+  const text = extractAnswer(message.text);
+  if (text.length > MAX_TEXT_CHARACTERS) return malformed('it is too long to be a verdict');
+  const whole = parseJson(text);
+  const asText = findToolCall(whole);
+  if (asText !== null) return objectOf(asText.arguments);
+  if (isObject(whole)) return { value: whole, text, parse: 'json' };
+  const [only, ...more] = findObjects(text) ?? [];
+  if (only === undefined || more.length > 0 || only.place === 'within') {
+    return isRefusal(text)
+      ? { code: 'judge_refused', message: 'it refuses to judge' }
+      : malformed('it holds no verdict in the form asked for');
+  }
+  return { value: only.value, text: only.text, parse: only.place === 'fenced' ? 'fenced_json' : 'text' };
+}
+
+/** Reads the arguments of a call: an object, or its JSON. */
+function objectOf(given: unknown): AnswerObject | NoVerdict {
+  // The server parsed the arguments, so repeated members can no longer be detected.
+  if (isObject(given)) return { value: given, text: '', parse: 'tool_call' };
+  if (typeof given !== 'string') return malformed('the arguments of its call are not an object');
+  const value = parseJson(given);
+  // Some servers serialize the arguments twice.
+  const inner = typeof value === 'string' ? parseJson(value) : value;
+  if (!isObject(inner)) return malformed('the arguments of its call are not a JSON object');
+  return { value: inner, text: typeof value === 'string' ? value : given, parse: 'tool_call' };
+}
+
 /** Compares the tool's name; some servers put a namespace before it or an index after it. */
 function isVerdictTool(name: string): boolean {
   return name.replace(/^(?:functions?|tools?|default_api)[.:/]/, '').replace(/:\d+$/, '') === TOOL_NAME;
@@ -57,15 +93,9 @@ function fromToolCalls(calls: readonly ToolCall[], text: string, scale: Scale): 
 }
 
 function fromArguments(given: unknown, scale: Scale): Verdict | NoVerdict {
-  // The server parsed the arguments, so repeated members can no longer be detected.
-  if (isObject(given)) return fromObject(given, '', 'tool_call', scale);
-  if (typeof given !== 'string') return malformed('the arguments of its call are not an object');
-  if (given.trim() === '') return fromObject({}, '{}', 'tool_call', scale);
-  const value = parseJson(given);
-  // Some servers serialize the arguments twice.
-  const inner = typeof value === 'string' ? parseJson(value) : value;
-  if (!isObject(inner)) return malformed('the arguments of its call are not a JSON object');
-  return fromObject(inner, typeof value === 'string' ? value : given, 'tool_call', scale);
+  if (typeof given === 'string' && given.trim() === '') return fromObject({}, '{}', 'tool_call', scale);
+  const answer = objectOf(given);
+  return 'code' in answer ? answer : fromObject(answer.value, answer.text, 'tool_call', scale);
 }
 
 /** Parses JSON; undefined when the text is not JSON. Servers in Python write NaN and Infinity, which JSON does not have. */
@@ -86,7 +116,8 @@ function fromObject(value: JsonObject, text: string, parse: ParseMethod, scale: 
   return { ...scored, reasoning: reasoningOf(value.reasoning), parse };
 }
 
-function reasoningOf(value: unknown): string | null {
+/** Returns the reasoning of a verdict as text; null when there is none. */
+export function reasoningOf(value: unknown): string | null {
   if (typeof value === 'string') return nullIfBlank(value);
   return value === undefined || value === null ? null : storableJson(value).text;
 }

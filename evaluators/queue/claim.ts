@@ -129,28 +129,34 @@ async function lockDue(
 }
 
 async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): Promise<Job[]> {
-  const body = (column: string) =>
-    tx.unsafe(`case when octet_length(b.${column}) <= ${MAX_BODY_BYTES} then b.${column} end`);
+  const body = (table: string, column: string) =>
+    tx.unsafe(`case when octet_length(${table}.${column}) <= ${MAX_BODY_BYTES} then ${table}.${column} end`);
+  const record = (table: string, expected: string) =>
+    tx.unsafe(`
+      case when ${table}.request_id is not null then json_build_object('source', ${table}.source, 'status', ${table}.status,
+        'truncated', ${table}.truncated, 'errorCode', ${table}.error_code, 'model', ${table}.model, 'inputs', ${table}.inputs,
+        'properties', ${table}.properties_folded, 'expected', ${expected}) end`);
   // Fenced, so that a run is looked up by its request, however many its experiment has. One that is not settled has a call alone.
   const runOf = (column: 'call_id' | 'request_id') => tx`(
     select r.experiment_id, r.item_id from assay.experiment_runs r
      where r.organization_id = e.organization_id and r.${tx(column)} = e.request_id offset 0)`;
   const rows = await tx<JobRow[]>`
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
-           e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane,
+           e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane, e.members,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
            coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
+             'criteria', case when v.scoring_type = 'LLM-RUBRIC' then ${criteriaOf(tx)} end,
              'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null, 'resumes', v.resumes,
              'isOverBudget', v.scoring_type like 'LLM-%' and (
                coalesce(v.daily_budget_nano <= spent.by_evaluator, false)
                or coalesce(o.evaluation_budget_nano <= spent.by_organization, false))) as evaluator,
            w.secrets,
-           case when r.request_id is not null then json_build_object('source', r.source, 'status', r.status,
-             'truncated', r.truncated, 'errorCode', r.error_code, 'model', r.model, 'inputs', r.inputs,
-             'properties', r.properties_folded, 'expected', coalesce(item.expected, r.expected)) end as request,
-           ${body('request_text')} as "requestText", ${body('response_text')} as "responseText"
+           ${record('r', 'coalesce(item.expected, r.expected)')} as request, ${body('b', 'request_text')} as "requestText",
+           ${body('b', 'response_text')} as "responseText", e.baseline_id as "baselineId",
+           e.is_baseline_first as "isBaselineFirst", ${record('r2', 'r2.expected')} as baseline,
+           ${body('b2', 'request_text')} as "baselineRequestText", ${body('b2', 'response_text')} as "baselineResponseText"
       from assay.evaluations e
       join assay.evaluators v on v.evaluator_id = e.evaluator_id
       join assay.evaluator_versions w on w.evaluator_id = e.evaluator_id and w.version = e.version
@@ -174,20 +180,47 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
          limit 1) item on x.experiment_id is not null
       left join assay.bodies b
         on b.organization_id = e.organization_id and b.created_at = e.created_at and b.request_id = e.request_id
+      left join assay.requests r2
+        on e.baseline_id <> '' and r2.organization_id = e.organization_id and r2.created_at = e.baseline_created_at
+       and r2.request_id = e.baseline_id
+      left join assay.bodies b2
+        on e.baseline_id <> '' and b2.organization_id = e.organization_id and b2.created_at = e.baseline_created_at
+       and b2.request_id = e.baseline_id
      where e.evaluation_id = any(${evaluationIds}::int8[])`;
-  return rows.map(({ secrets, requestText, responseText, ...row }) => ({
-    ...row,
-    evaluator: { ...row.evaluator, secrets },
-    request: row.request === null ? null : { ...row.request, requestText, responseText },
-  }));
+  return rows.map(
+    ({ secrets, requestText, responseText, baselineRequestText, baselineResponseText, ...row }) => ({
+      ...row,
+      evaluator: { ...row.evaluator, secrets },
+      request: row.request === null ? null : { ...row.request, requestText, responseText },
+      baseline:
+        row.baseline === null
+          ? null
+          : { ...row.baseline, requestText: baselineRequestText, responseText: baselineResponseText },
+    }),
+  );
 }
 
-type JobRow = Omit<Job, 'evaluator' | 'request'> & {
+/** Selects the criteria of a rubric `w`, in their order, in the versions that it names. */
+function criteriaOf(tx: TransactionSql) {
+  return tx`(
+    select coalesce(json_agg(json_build_object('evaluatorId', c.evaluator_id, 'version', cw.version, 'name', c.name,
+             'scoringType', c.scoring_type, 'template', cw.llm_template) order by place), '[]')
+      from jsonb_array_elements(w.llm_template -> 'criteria') with ordinality as used (one, place)
+      join assay.evaluators c on c.organization_id = e.organization_id and c.evaluator_id = (one ->> 'id')::uuid
+                             and c.deleted_at is null
+      join assay.evaluator_versions cw on cw.evaluator_id = c.evaluator_id and cw.version = (one ->> 'version')::int4)`;
+}
+
+type StoredRequest = Omit<NonNullable<Job['request']>, 'requestText' | 'responseText'>;
+type JobRow = Omit<Job, 'evaluator' | 'request' | 'baseline'> & {
   evaluator: Omit<Job['evaluator'], 'secrets'>;
   secrets: Uint8Array | null;
-  request: Omit<NonNullable<Job['request']>, 'requestText' | 'responseText'> | null;
+  request: StoredRequest | null;
   requestText: string | null;
   responseText: string | null;
+  baseline: StoredRequest | null;
+  baselineRequestText: string | null;
+  baselineResponseText: string | null;
 };
 
 /** Identity of a lease. */

@@ -1,4 +1,5 @@
-import type { Lane, Probe, ScoringType } from '#core/scoring/mod.ts';
+import type { Lane, MemberJudgment, Probe, ScoringType } from '#core/scoring/mod.ts';
+import type { Criterion } from '../llm/mod.ts';
 
 /** The part of a request that its evaluation needs. */
 export type JobRequest = {
@@ -34,6 +35,8 @@ export type Job = {
   /** Its run or experiment has spent what it may cost. */
   isRunOverBudget: boolean;
   lane: Lane;
+  /** The judgments of a jury's members at the attempt before; null: there were none. */
+  members: MemberJudgment[] | null;
   evaluator: {
     id: string;
     name: string;
@@ -42,6 +45,8 @@ export type Job = {
     llmTemplate: unknown;
     codeTemplate: unknown;
     externalConfig: unknown;
+    /** The criteria of a rubric whose evaluators are there still; null: it is no rubric. */
+    criteria: Criterion[] | null;
     /** Encrypted. */
     secrets: Uint8Array | null;
     isDeleted: boolean;
@@ -53,4 +58,9 @@ export type Job = {
   };
   /** Null if the request was deleted. */
   request: JobRequest | null;
+  /** The id of the request whose answer it is judged beside; empty: it is judged alone. */
+  baselineId: string;
+  /** The request of that id; null if it was deleted, or there is none. */
+  baseline: JobRequest | null;
+  isBaselineFirst: boolean;
 };

@@ -7,6 +7,6 @@ export {
   releaseLeases,
   renewLeases,
 } from './claim.ts';
-export type { Job } from './job.ts';
+export type { Job, JobRequest } from './job.ts';
 export { settle } from './settle.ts';
 export { DEAD, MAX_ATTEMPTS, type NextState, nextState, PAUSED, postponed, skipped } from './transition.ts';

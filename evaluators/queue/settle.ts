@@ -5,13 +5,24 @@
  * reported here, until ingest replaces it by the cost in their records.
  */
 
+import { storableJson } from '#core/json/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './job.ts';
+import { settleCriteria } from './settle-criteria.ts';
 import type { NextState } from './transition.ts';
 
 /** @returns whether this process still had the lease, so that the next state was written */
 export async function settle(sql: Sql, job: Job, next: NextState, use: JudgeUse | null): Promise<boolean> {
+  if (next.criteria.length > 0) {
+    return await sql.begin(async (tx) => {
+      // Until the criteria are committed no erasure begins, which could miss their evaluations.
+      await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${job.organizationId}))`;
+      const isSettled = await write(tx, job, next, use);
+      if (isSettled) await settleCriteria(tx, job, next);
+      return isSettled;
+    });
+  }
   if (isFinal(next)) return await write(sql, job, next, use);
   return await sql.begin(async (tx) => await write(tx, job, await waitingState(tx, job, next), use));
 }
@@ -45,8 +56,10 @@ async function write(
 ): Promise<boolean> {
   const { evaluator } = job;
   const requestIds = [...new Set(use?.requestIds)];
-  const isScore = next.state === 'completed' && job.probe === null;
+  const isScore =
+    next.state === 'completed' && next.score !== null && job.probe === null && job.baselineId === '';
   const costNano = use?.costNano ?? 0;
+  const members = next.members === null ? null : storableJson(next.members).text;
   const [row] = await sql<{ settled: boolean }[]>`
     with own as (
       select evaluation_id, state = 'running' and claims = ${job.claim} as is_ours,
@@ -63,6 +76,7 @@ async function write(
         traces = case when is_ours then ${next.traces} else e.traces end,
         flags = case when is_ours then ${next.flags}::text[] else e.flags end,
         warnings = case when is_ours then ${next.warnings}::text[] else e.warnings end,
+        members = case when is_ours then coalesce(${members}::text::jsonb, e.members) else e.members end,
         error_code = case when is_ours then ${next.errorCode} else e.error_code end,
         error_message = case when is_ours then ${next.errorMessage} else e.error_message end,
         finished_at = case when is_ours and ${isFinal(next)} then now() else e.finished_at end,

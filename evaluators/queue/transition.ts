@@ -1,8 +1,10 @@
 /** Transitions of an evaluation: its next state after an attempt, or without one. Pure. */
 import {
+  type CriterionOutcome,
   type Evaluated,
   type EvaluationErrorCode,
   type EvaluationState,
+  type MemberJudgment,
   type PauseReason,
   publicMessage,
   type SkipReason,
@@ -29,6 +31,10 @@ export type NextState = {
   traces: string | null;
   flags: string[];
   warnings: string[];
+  /** The judgments of a jury's members; null: they stay as they are. */
+  members: MemberJudgment[] | null;
+  /** The outcomes of a rubric's criteria, which are settled with it. */
+  criteria: CriterionOutcome[];
   errorCode: EvaluationErrorCode | SkipReason | null;
   errorMessage: string | null;
   /** Reason for which the evaluator is paused, too. */
@@ -44,6 +50,8 @@ const EMPTY: Omit<NextState, 'state'> = {
   traces: null,
   flags: [],
   warnings: [],
+  members: null,
+  criteria: [],
   errorCode: null,
   errorMessage: null,
   pause: null,
@@ -82,21 +90,22 @@ export function postponed(dueInMs: number): NextState {
 
 /** Returns the state after an attempt: final, or pending with a backoff, or paused. */
 export function nextState(
-  { outcome, warnings = [] }: Evaluated,
+  { outcome, warnings = [], members, criteria = [] }: Evaluated,
   attempt: number,
   random: () => number = Math.random,
 ): NextState {
   switch (outcome.state) {
     case 'completed': {
       const { score, label, reasoning, traces, flags } = outcome;
-      return { ...EMPTY, state: 'completed', score, label, reasoning, traces, flags, warnings };
+      const scored = { score, label, reasoning, traces, flags, warnings };
+      return { ...EMPTY, ...scored, state: 'completed', members: members ?? null, criteria };
     }
     case 'skipped':
       return skipped(outcome.reason, outcome.message);
     case 'failed': {
       const { code, retry, retryAfterMs, pause, traces } = outcome;
       const error = { errorCode: code, errorMessage: publicMessage(outcome.message) };
-      const failure = { ...EMPTY, ...error, traces, warnings };
+      const failure = { ...EMPTY, ...error, traces, warnings, members: members ?? null };
       if (pause !== null) return { ...failure, state: 'paused', pause };
       if (retry === 'never') return { ...failure, state: 'error' };
       if (attempt >= MAX_ATTEMPTS) return { ...failure, state: 'dead' };

@@ -4,12 +4,14 @@ import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { CalledConfig } from '#core/contracts/external.ts';
 import { isImported } from '#core/evaluations/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import type { JudgeUse, ScoringType } from '#core/scoring/mod.ts';
+import type { JudgeUse, ScoringType, StoredRecord } from '#core/scoring/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
+import type { Criterion } from '../llm/mod.ts';
 import {
   DEAD,
   type Job,
+  type JobRequest,
   MAX_ATTEMPTS,
   MAX_BODY_BYTES,
   type NextState,
@@ -19,7 +21,7 @@ import {
   skipped,
 } from '../queue/mod.ts';
 import { completeBatch, done, open } from './batch.ts';
-import type { Definition, Scorer } from './scorer.ts';
+import type { Definition, ScoreItem, Scorer } from './scorer.ts';
 
 type EvaluateOptions = { scorer: Scorer; secrets: SecretBox; clock: Clock };
 
@@ -47,22 +49,33 @@ async function score(jobs: Job[], { scorer, secrets }: EvaluateOptions): Promise
     organizationId,
     evaluator: { id: evaluator.id, version: evaluator.version, name: evaluator.name },
     definition: read.definition,
-    items: jobs.map(({ evaluationId, requestId, request, probe }) => {
-      const { requestText, responseText, ...rest } = request!;
-      const call = { ...rest, requestId, requestText: requestText!, responseText: responseText! };
-      return { evaluationId, call, probe };
-    }),
+    items: jobs.map(itemOf),
   });
   return scored.map((one, index) => ({ next: nextState(one, jobs[index]!.attempt), use: one.use }));
 }
 
+function itemOf({ evaluationId, requestId, request, probe, members, ...job }: Job): ScoreItem {
+  const item = { evaluationId, call: callOf(requestId, request!), probe, earlier: members ?? [] };
+  if (job.baseline === null) return item;
+  const { baselineId, baseline, isBaselineFirst } = job;
+  return { ...item, pair: { baseline: callOf(baselineId, baseline), isBaselineFirst } };
+}
+
+function callOf(requestId: string, { requestText, responseText, ...rest }: JobRequest): StoredRecord {
+  return { ...rest, requestId, requestText: requestText!, responseText: responseText! };
+}
+
 /** Returns the next state of an evaluation that is not to be scored now; null if it is. */
 function decideWithoutScoring(
-  { attempt, evaluator, request, isRunOverBudget }: Job,
+  { attempt, evaluator, request, baselineId, baseline, isRunOverBudget }: Job,
   clock: Clock,
 ): NextState | null {
-  if (evaluator.isDeleted) return skipped('evaluator_deleted', 'The evaluator was deleted');
-  if (request === null) return skipped('request_deleted', 'The request is not kept any more');
+  if (evaluator.isDeleted || evaluator.criteria?.length === 0) {
+    const what = evaluator.isDeleted ? 'The evaluator was' : 'All criteria of the rubric were';
+    return skipped('evaluator_deleted', `${what} deleted`);
+  }
+  if (request === null || (baselineId !== '' && baseline === null))
+    return skipped('request_deleted', 'The request is not kept any more');
   // Such evaluations are never scheduled. If one ever were, it would end here instead of in an endless loop.
   if (request.source === 'evaluator')
     return skipped('evaluator_call', 'Calls of evaluators are not evaluated');
@@ -73,7 +86,7 @@ function decideWithoutScoring(
   if (attempt > MAX_ATTEMPTS) return DEAD;
   if (evaluator.isPaused) return PAUSED;
   if (evaluator.isOverBudget) return postponed(DAY_MS - (clock.now() % DAY_MS));
-  if (request.requestText === null || request.responseText === null) {
+  if ([request, baseline].some((one) => one?.requestText === null || one?.responseText === null)) {
     return permanentFailure('input_too_large', `A body is larger than ${MAX_BODY_BYTES} bytes`);
   }
   return null;
@@ -99,6 +112,8 @@ type StoredDefinition = {
   codeTemplate: unknown;
   externalConfig: unknown;
   secrets: Uint8Array | null;
+  /** Of a rubric. */
+  criteria?: readonly Criterion[] | null;
 };
 
 /** A definition, or the next state of its evaluations if its secrets cannot be opened in this process. */
@@ -123,6 +138,10 @@ export function readDefinition(
         if (!(error instanceof SecretsUnavailableError)) throw error;
         return { kind: 'unreadable', next: permanentFailure('secrets_unavailable', error.message) };
       }
+    case 'LLM-RUBRIC': {
+      const template = stored.llmTemplate as LlmTemplate;
+      return { kind: 'read', definition: { scoringType, template, criteria: stored.criteria ?? [] } };
+    }
     default:
       return { kind: 'read', definition: { scoringType, template: stored.llmTemplate as LlmTemplate } };
   }

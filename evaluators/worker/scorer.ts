@@ -1,18 +1,34 @@
 /** The scorer: one function for every kind of evaluator. Threads call judges and services, the sandbox runs Python. */
 import { availableParallelism } from 'node:os';
 import { choicesOf } from '#core/contracts/categories.ts';
-import type { CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
+import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { CalledConfig } from '#core/contracts/external.ts';
-import type { Evaluated, Outcome, Probe, StoredRecord } from '#core/scoring/mod.ts';
+import type {
+  Evaluated,
+  LlmScoringType,
+  MemberJudgment,
+  Outcome,
+  Probe,
+  StoredRecord,
+} from '#core/scoring/mod.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
-import type { Judged } from '../llm/mod.ts';
+import type { Criterion, Judged } from '../llm/mod.ts';
 import { DEFAULT_LIMITS, type Sandbox, type SlotHolder } from '../python/mod.ts';
 import { type BatchItem, completeBatch, open } from './batch.ts';
-import type { ExternalTask, JudgeTask, PythonTexts, ThreadData } from './scoring-thread.ts';
+import type {
+  ExternalTask,
+  JudgedPair,
+  JudgeTask,
+  PairTask,
+  PythonTexts,
+  RubricTask,
+  ThreadData,
+} from './scoring-thread.ts';
 
 /** Definition of an evaluator, with its secrets decrypted. */
 export type Definition =
-  | { scoringType: LlmScoringType; template: LlmTemplate }
+  | { scoringType: LlmScoringType | 'LLM-PAIRWISE'; template: LlmTemplate }
+  | { scoringType: 'LLM-RUBRIC'; template: LlmTemplate; criteria: readonly Criterion[] }
   | { scoringType: 'PYTHON'; template: CodeTemplate }
   | { scoringType: 'EXTERNAL'; config: CalledConfig; secrets: Record<string, string> };
 
@@ -26,7 +42,15 @@ export type ScoreJob = {
   isTrial?: boolean;
 };
 
-type ScoreItem = { evaluationId: string; call: StoredRecord; probe: Probe | null };
+export type ScoreItem = {
+  evaluationId: string;
+  call: StoredRecord;
+  probe: Probe | null;
+  /** The judgments of a jury's members at an earlier attempt. Absent: none. */
+  earlier?: readonly MemberJudgment[];
+  /** The answer that it is judged beside. Absent: it is judged alone. */
+  pair?: JudgedPair;
+};
 
 /** Result of scoring one item; for a judge also its prompt, its raw reply and how that was parsed. */
 export type ScoreResult = Evaluated & Partial<Pick<Judged, 'prompt' | 'raw' | 'parse'>>;
@@ -80,6 +104,22 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       case 'EXTERNAL': {
         const { config, secrets } = definition;
         return await run<ExternalTask, Evaluated[]>('scoreExternally', { items, evaluator, config, secrets });
+      }
+      case 'LLM-RUBRIC': {
+        const { template, criteria } = definition;
+        const task = { organizationId, template, criteria, evaluatorName: evaluator.name };
+        return await Promise.all(
+          items.map((item) => run<RubricTask, Judged>('judgeCallByRubric', { ...task, ...item })),
+        );
+      }
+      case 'LLM-PAIRWISE': {
+        const { template } = definition;
+        const task = { organizationId, template, evaluatorName: evaluator.name };
+        return await Promise.all(
+          items.map((item) =>
+            run<PairTask, Judged>('judgeCallInPair', { ...task, ...item, pair: item.pair! }),
+          ),
+        );
       }
       default: {
         const { scoringType, template } = definition;

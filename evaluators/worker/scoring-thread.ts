@@ -10,9 +10,10 @@ import type { OperatorModels } from '#core/models/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import {
   type Evaluated,
+  type LlmScoringType,
+  type MemberJudgment,
   type Probe,
   readSubject,
-  type ScoringType,
   type StoredRecord,
   type Subject,
 } from '#core/scoring/mod.ts';
@@ -21,7 +22,14 @@ import { systemClock } from '#platform/process/clock.ts';
 import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#platform/proxy/mod.ts';
 import { INTERNAL_HEADER, signInternalCall } from '#platform/secrets/mod.ts';
 import { type ExternalItem, runExternalMany } from '../external/mod.ts';
-import { createJudgeClient, type Judged, judge } from '../llm/mod.ts';
+import {
+  type Criterion,
+  createJudgeClient,
+  type Judged,
+  judgeOrJury,
+  judgePair,
+  judgeRubric,
+} from '../llm/mod.ts';
 import { type BatchItem, completeBatch, done, open } from './batch.ts';
 
 /** Configuration of a thread. */
@@ -42,10 +50,12 @@ export type JudgeTask = {
   call: StoredRecord;
   organizationId: string;
   evaluationId: string;
-  scoringType: ScoringType;
+  scoringType: LlmScoringType;
   evaluatorName: string;
   template: LlmTemplate;
   probe: Probe | null;
+  /** The judgments of a jury's members at an earlier attempt. Absent: none. */
+  earlier?: readonly MemberJudgment[];
 };
 export type ExternalTask = {
   items: { evaluationId: string; call: StoredRecord }[];
@@ -84,12 +94,47 @@ export function preparePython(calls: readonly StoredRecord[]): BatchItem<PythonT
   });
 }
 
-/** Has a judge score a call. */
+/** Has a judge, or a jury, score a call. */
 export async function judgeCall(task: JudgeTask): Promise<Evaluated | Judged> {
   const subject = readSubject(task.call);
   if ('skipped' in subject) return skip(subject);
-  const session = edge.sessionFor(task.organizationId, task.evaluationId);
-  return await judge({ ...task, subject, session, catalog });
+  return await judgeOrJury({ ...task, subject, session: sessionFor(task), catalog });
+}
+
+function sessionFor({ organizationId, evaluationId }: { organizationId: string; evaluationId: string }) {
+  return edge.sessionFor(organizationId, evaluationId);
+}
+
+/** A second answer to the same question, and the order in which the judge sees the two. */
+export type JudgedPair = { baseline: StoredRecord; isBaselineFirst: boolean };
+export type PairTask = Omit<JudgeTask, 'scoringType'> & { pair: JudgedPair };
+
+/** Has a judge compare the answer of a call with that of another. */
+export async function judgeCallInPair({ pair, ...task }: PairTask): Promise<Evaluated | Judged> {
+  const candidate = readSubject(task.call);
+  if ('skipped' in candidate) return skip(candidate);
+  const baseline = readSubject(pair.baseline);
+  if ('skipped' in baseline) return skip({ ...baseline, message: `The baseline: ${baseline.message}` });
+  const { isBaselineFirst } = pair;
+  return await judgePair({
+    ...task,
+    candidate,
+    baseline,
+    isBaselineFirst,
+    session: sessionFor(task),
+    catalog,
+  });
+}
+
+export type RubricTask = Omit<JudgeTask, 'scoringType' | 'probe' | 'earlier'> & {
+  criteria: readonly Criterion[];
+};
+
+/** Has a judge score a call by several criteria. */
+export async function judgeCallByRubric(task: RubricTask): Promise<Evaluated | Judged> {
+  const subject = readSubject(task.call);
+  if ('skipped' in subject) return skip(subject);
+  return await judgeRubric({ ...task, subject, session: sessionFor(task), catalog }, task.criteria);
 }
 
 /** Has a service, or a comparison in process, score calls: one result for each, in order. */

@@ -156,7 +156,7 @@ async function runTrial(
     items: [{ evaluationId: `trial-${trialId}`, call, probe: null }],
     isTrial: true,
   });
-  const { outcome, use, warnings = [], prompt, raw, parse } = scored!;
+  const { outcome, use, warnings = [], members, prompt, raw, parse } = scored!;
   const result: TestTrialResult = {
     kind: 'test',
     outcome,
@@ -167,6 +167,7 @@ async function runTrial(
     prompt: prompt ?? null,
     raw: raw ?? null,
     parse: parse ?? null,
+    members: members ?? null,
   };
   return result;
 }

@@ -124,6 +124,11 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     config: { sampleRate: 1, filter: 'all' },
   });
   const { id: runId } = await api.make(`/v1/evaluator/${evaluatorId}/run`, { filter: 'all' });
+  const { id: pairwiseId } = await api.make('/v1/evaluator', {
+    name: 'Seeded pairs',
+    scoring_type: 'LLM-PAIRWISE',
+    llm_template: { model: 'gpt-4o', prompt: 'Which is better?' },
+  });
   await api.make('/v1/provider-keys/openai', { key: 'sk-of-the-owner' }, 'PUT');
   const of = { evaluator_id: evaluatorId, request_id, created_at };
   await insertEvaluations(api, [
@@ -156,7 +161,14 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
 
   const dataset = await seedDatasets(api);
   const experiments = await seedExperiments(api, dataset.id);
+  const [pairRun] = await api.database.sql<{ run_id: string }[]>`
+    insert into assay.evaluation_runs (organization_id, evaluator_id, version, state, filter, until, baseline_experiment_id,
+      candidate_experiment_id, created_at, updated_at)
+    values (${api.own.organizationId}, ${pairwiseId}, 1, 'scheduled', '"all"', now(), ${experiments.id}, ${experiments.pausedId},
+      now(), now()) returning run_id`;
   function pathOf(method: string, path: string): string {
+    if (path.startsWith('/v1/evaluator/:id/pairwise'))
+      return path.replace(':id', pairwiseId).replace(':runId', pairRun!.run_id);
     if (method === 'DELETE' && path === '/v1/request/:id/grade')
       return `/v1/request/${graded!.request_id}/grade?criterionId=${criterionId}`;
     if (method === 'DELETE' && path === '/v1/criterion/:id') return path.replace(':id', archivedId);
@@ -231,6 +243,8 @@ export async function seedExamples(api: EvaluatorApi): Promise<ApiExamples> {
     deletedId,
     onlineId,
     runId,
+    pairwiseId,
+    pairRun!.run_id,
     keyId,
     SESSION_ID,
     deletion!.job_id,

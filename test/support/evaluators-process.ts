@@ -36,7 +36,15 @@ const NOTHING = { label: null, reasoning: null, traces: null, flags: [] };
 
 /** The result of a test without a judge. */
 export function tested(outcome: Outcome, rest: Partial<TestTrialResult> = {}): TestTrialResult {
-  const nothing = { use: null, warnings: [], traces: null, prompt: null, raw: null, parse: null };
+  const nothing = {
+    use: null,
+    warnings: [],
+    traces: null,
+    prompt: null,
+    raw: null,
+    parse: null,
+    members: null,
+  };
   return { kind: 'test', outcome, durationMs: 3, ...nothing, ...rest };
 }
 

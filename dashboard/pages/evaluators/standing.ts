@@ -19,6 +19,8 @@ export function kindOf(scoringType: ScoringType): string {
     'LLM-RANGE': 'LLM judge, range',
     PYTHON: 'Python',
     EXTERNAL: 'External',
+    'LLM-RUBRIC': 'LLM judge, several criteria',
+    'LLM-PAIRWISE': 'LLM judge, pairs',
   };
   return kinds[scoringType];
 }

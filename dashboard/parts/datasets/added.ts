@@ -13,6 +13,7 @@ const REASONS: Readonly<Record<SkipReason, string>> = {
   body_too_large: 'too large',
   no_chat_body: 'without messages',
   no_answer: 'without an answer',
+  no_expected: 'without an expected answer',
   schema: "not fitting the dataset's schema",
 };
 

@@ -1,4 +1,4 @@
--- Revision 4
+-- Revision 5
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -91,9 +91,17 @@ begin
   -- First of all, and so before the scores: an evaluation that is being settled writes its score before this statement
   -- gets its row, or finds no row. Judges' calls are found by the property that names the evaluation, because a process
   -- reports them when it settles, and it may have been killed before.
-  with gone as (
+  with of_requests as (
     delete from assay.evaluations e where e.organization_id = own and e.request_id = any(present_ids)
     returning e.evaluation_id, e.lane, e.judge_request_ids
+  ), of_pairs as (
+    -- Those that judge another answer beside an erased one: their reasoning may quote it. A row is deleted once.
+    delete from assay.evaluations e
+     where e.organization_id = own and e.baseline_id <> '' and e.baseline_id = any(present_ids)
+       and e.request_id <> all(present_ids)
+    returning e.evaluation_id, e.lane, e.judge_request_ids
+  ), gone as (
+    select * from of_requests union all select * from of_pairs
   ), marked as (
     insert into assay.erased_evaluations (evaluation_id, organization_id)
     select evaluation_id, own from gone where lane = 'remote' on conflict do nothing

@@ -2,8 +2,7 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import type { JudgeReply, JudgeSession } from '../../../evaluators/llm/client.ts';
-import type { JudgeOptions } from '../../../evaluators/llm/judge.ts';
-import { judge } from '../../../evaluators/llm/mod.ts';
+import { type JudgeOptions, judge } from '../../../evaluators/llm/judge.ts';
 import { createPlanMemory } from '../../../evaluators/llm/plan.ts';
 import { SCALES } from './judge-answers.ts';
 

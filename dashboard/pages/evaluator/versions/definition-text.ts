@@ -17,9 +17,11 @@ function exampleLines({ input, output, score, label, reasoning }: Example): stri
 const otherLines = (rest: object) =>
   Object.entries(rest).map(([name, value]) => `${name}: ${JSON.stringify(value)}`);
 
-function llmLines({ model, prompt, min, max, choices, examples, ...rest }: LlmTemplate): string[] {
+function llmLines({ model, prompt, min, max, choices, examples, jury, ...rest }: LlmTemplate): string[] {
   return [
     `model: ${model}`,
+    ...(jury?.models ?? []).map((member) => `jury: ${member}`),
+    ...(jury === undefined ? [] : [`rule of the jury: ${jury.rule}, quorum ${jury.quorum}`]),
     ...(min === undefined ? [] : [`lowest score: ${min}`]),
     ...(max === undefined ? [] : [`highest score: ${max}`]),
     ...(choices ?? []).map(({ score, description }) => `choice ${score}: ${description}`),

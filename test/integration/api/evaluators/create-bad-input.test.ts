@@ -45,7 +45,7 @@ const REFUSALS: [what: string, body: unknown, sentence: string | RegExp][] = [
   [
     'another type',
     { name: 'a', scoring_type: 'LLM' },
-    'scoring_type must be one of "LLM-BOOLEAN", "LLM-CHOICE", "LLM-RANGE", "PYTHON", "EXTERNAL", but is "LLM"',
+    'scoring_type must be one of "LLM-BOOLEAN", "LLM-CHOICE", "LLM-RANGE", "PYTHON", "EXTERNAL", "LLM-RUBRIC", "LLM-PAIRWISE", but is "LLM"',
   ],
   ['an unknown field', { name: 'a', ...BOOLEAN, llmTemplate: {} }, 'llmTemplate is not a known field'],
   [

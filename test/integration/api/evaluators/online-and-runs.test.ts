@@ -230,6 +230,7 @@ t.test('a run reports its progress, and can be paused, resumed and cancelled', a
       max_cost_usd: null,
       cost_usd: 0,
       batch: false,
+      experiments: null,
       ...counts,
       created_at: '',
       updated_at: '',

@@ -9,6 +9,7 @@ export type SeedEvaluation = {
   created_at?: Date;
   probe?: string;
   run_id?: string | null;
+  rubric_id?: string;
   lane?: string;
   state?: string;
   due_at?: Date;
@@ -26,6 +27,8 @@ export type SeedEvaluation = {
   completion_tokens?: number | null;
   cost_nano?: number | null;
   judge_latency_ms?: number | null;
+  /** The judgments of a jury. */
+  members?: object[];
   scheduled_at?: Date;
   finished_at?: Date | null;
 };
@@ -53,6 +56,7 @@ export async function insertEvaluations(
       due_at: at,
       scheduled_at: new Date(at.getTime() + made),
       ...one,
+      members: one.members === undefined ? null : sql.json(one.members as never),
     };
     const [inserted] = await sql<{ evaluation_id: string }[]>`
       insert into assay.evaluations ${sql(row)} returning evaluation_id`;

@@ -100,6 +100,7 @@ t.test('an LLM trial returns the score, the cost, the prompt, the raw answer and
     prompt: 'Is "Hello" polite?',
     raw: '{"score":0.5}',
     parse: 'tool',
+    members: null,
     duration_ms: 3,
     error: null,
   });

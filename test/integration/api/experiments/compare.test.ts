@@ -1,7 +1,7 @@
 /** Comparison of experiments: what is measured is written to the tables, as the evaluators and ingest write it. */
 import t from 'tap';
 import type { ComparisonJson, MetricComparisonJson } from '#core/contracts/comparison.ts';
-import { PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
+import { BOOLEAN, PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 
 const api = await startEvaluatorApi(t);
@@ -23,7 +23,12 @@ async function dataset(items: number, clusterOf: (index: number) => string | und
 }
 
 /** Makes an experiment that was answered so, by the number of the item in the order of its names. */
-async function answered(datasetId: string, evaluatorIds: string[], answers: Answer[]): Promise<string> {
+async function answered(
+  datasetId: string,
+  evaluatorIds: string[],
+  answers: Answer[],
+  scoredBy = evaluatorIds,
+): Promise<string> {
   const { id } = await api.make<{ id: string }>('/v1/experiment', {
     name: 'Answered',
     datasetId,
@@ -47,7 +52,7 @@ async function answered(datasetId: string, evaluatorIds: string[], answers: Answ
       update assay.experiment_runs
          set state = ${isError ? 'error' : 'completed'}, request_id = ${isError ? null : request_id}, finished_at = now()
        where experiment_id = ${id} and item_id = ${items[index]!.id}`;
-    for (const evaluatorId of isError ? [] : evaluatorIds) {
+    for (const evaluatorId of isError ? [] : scoredBy) {
       await sql`
         insert into assay.evaluations
           (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at,
@@ -257,4 +262,26 @@ t.test('what cannot be compared is refused, or left out with the reason', async 
   await refused({ baseline: one, candidates: [elsewhere] }, 400, /over the dataset of the baseline/);
   await refused({ baseline: one, candidates: [other] }, 404, /no experiment/, api.other.key);
   await refused({ baseline: one, candidates: [] }, 400, /candidates/);
+});
+
+t.test('the criteria of a rubric are compared in its place, each as an evaluator of its own', async (t) => {
+  const llm_template = { ...BOOLEAN.llm_template, prompt: 'Is it good?' };
+  const make = (name: string, body: object) => api.make<{ id: string }>('/v1/evaluator', { name, ...body });
+  const polite = await make('polite criterion', { ...BOOLEAN, llm_template });
+  const right = await make('right criterion', { ...BOOLEAN, llm_template });
+  const rubric = await make('rubric of two', {
+    scoring_type: 'LLM-RUBRIC',
+    llm_template: { ...llm_template, criteria: [{ id: polite.id }, { id: right.id }] },
+  });
+  const datasetId = await dataset(4);
+  const answers = (...scores: number[]) => scores.map((score) => ({ score }));
+  // On one side the rubric judged, on the other each criterion alone.
+  const baseline = await answered(datasetId, [rubric.id], answers(0, 0, 1, 1), [polite.id, right.id]);
+  const candidate = await answered(datasetId, [right.id, polite.id], answers(1, 0, 1, 1));
+  const comparison = await compare({ baseline, candidates: [candidate] });
+  for (const name of ['polite criterion', 'right criterion']) {
+    t.match(metricOf(comparison, name), { pairs: 4, baseline_mean: 0.5, candidate_mean: 0.75 });
+  }
+  t.equal(metricOf(comparison, 'rubric of two'), undefined);
+  t.same(comparison.candidates[0]!.left_out, []);
 });

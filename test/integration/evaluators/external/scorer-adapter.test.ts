@@ -38,7 +38,7 @@ t.test('each in-process scorer scores an answer against the expected value of it
     const outcome = await score(scorer, expected, output);
     t.match(outcome, { state: 'completed', reasoning: null }, `${scorer} ${output}`);
     if (outcome.state === 'completed')
-      t.ok(Math.abs(outcome.score - expectedScore) < 1e-9, `${outcome.score}`);
+      t.ok(Math.abs(outcome.score! - expectedScore) < 1e-9, `${outcome.score}`);
   }
   t.match(await run({ scorer: 'ValidJSON' }, { output: '{"a":[]}' }), { score: 1 });
   t.match(await run({ scorer: 'ValidJSON' }, { output: '{"a":' }), { score: 0 });
@@ -143,7 +143,7 @@ t.test('any answer text ends in a score from 0 to 1 or in a failure, never in an
       const from = name === 'ValidJSON' ? {} : { expectedFrom: 'inputs.answer' };
       const outcome = await run({ scorer: name, ...from }, { output, inputs: { answer } });
       return outcome.state === 'completed'
-        ? outcome.score >= 0 && outcome.score <= 1
+        ? outcome.score! >= 0 && outcome.score! <= 1
         : outcome.state === 'failed';
     }),
     { numRuns: 500 },

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { systemClock } from '#platform/process/clock.ts';
-import { createJudgeClient, judge } from '../../../../evaluators/llm/mod.ts';
+import { judge } from '../../../../evaluators/llm/judge.ts';
+import { createJudgeClient } from '../../../../evaluators/llm/mod.ts';
 import { startTestGateway } from '../../../support/gateway.ts';
 import { SCALES } from '../../../support/judge/judge-answers.ts';
 import { SUBJECT } from '../../../support/judge/scripted-judge.ts';

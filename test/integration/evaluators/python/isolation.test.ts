@@ -82,7 +82,7 @@ t.test('the search for a secret finds one in its own process', async (t) => {
     output: SECRET,
     limits: AMPLE,
   });
-  t.ok(outcome.state === 'completed' && outcome.score > 0, JSON.stringify(outcome));
+  t.ok(outcome.state === 'completed' && outcome.score! > 0, JSON.stringify(outcome));
 });
 
 t.test(

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { type Judged, judge } from '../../../../evaluators/llm/mod.ts';
+import { judge } from '../../../../evaluators/llm/judge.ts';
+import type { Judged } from '../../../../evaluators/llm/mod.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { RECORDED_ANSWERS, type RecordedAnswer, SCALES } from '../../../support/judge/judge-answers.ts';
@@ -134,7 +135,7 @@ t.test('no judge answer, however random, gives a score outside its scale', async
         if ('choices' in template) {
           return template.choices.some((choice) => choice.score === score && choice.description === label);
         }
-        if ('min' in template) return score >= template.min && score <= template.max && label === null;
+        if ('min' in template) return score! >= template.min && score! <= template.max && label === null;
         return (score === 0 || score === 1) && label === null;
       },
     ),

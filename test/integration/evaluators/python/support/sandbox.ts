@@ -44,7 +44,7 @@ export function define(body: string): string {
 
 /** Returns an outcome in one word: its score, or its code. */
 export function brief(outcome: Outcome): number | string {
-  if (outcome.state === 'completed') return outcome.score;
+  if (outcome.state === 'completed') return outcome.score!;
   return outcome.state === 'failed' ? outcome.code : outcome.reason;
 }
 

@@ -17,6 +17,7 @@ const candidate = {
   id: 'c1',
   name: 'c1',
   left_out: [],
+  win_rates: [],
   metrics: [
     metric('a', 'undecided', 2),
     metric('cost_usd', 'worse', 3),

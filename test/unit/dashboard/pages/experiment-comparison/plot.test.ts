@@ -11,7 +11,7 @@ const row = (
   metric,
   direction,
   difference,
-  interval: { low, high, method: 'bca' },
+  interval: { low, high, method: 'bca' as const },
 });
 
 t.test('zero is in the middle, and to the right is better for metrics of both directions', async (t) => {

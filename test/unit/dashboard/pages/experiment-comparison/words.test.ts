@@ -30,6 +30,8 @@ const METRIC: MetricComparisonJson = {
   table: null,
   wilcoxon: null,
   minimum_detectable: 0.05,
+  corrected: null,
+  corrected_note: null,
   verdict: 'worse',
   regressions: [],
 };

@@ -20,6 +20,7 @@ const run: Run = {
   max_cost_usd: null,
   cost_usd: 0,
   batch: false,
+  experiments: null,
   scheduled: 10,
   completed: 8,
   failed: 2,

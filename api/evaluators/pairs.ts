@@ -1,0 +1,94 @@
+/** The pairs of two experiments, and what judges said of them. */
+import type { WinRateJson } from '#core/contracts/pairwise.ts';
+import { rateOf } from '#core/scores/mod.ts';
+import { pairLabel } from '#core/scoring/mod.ts';
+import { type Preference, settleOrders, winRateOf } from '#core/statistics/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
+
+/** Two experiments over one dataset. */
+export type Sides = { baselineId: string; candidateId: string };
+
+/** Selects the items that both sides have an answer of, with the first answer on each: `a` the baseline's, `b` the candidate's. */
+export function pairsOf(tx: TransactionSql, organizationId: string, { baselineId, candidateId }: Sides) {
+  const answers = (experimentId: string) => tx`(
+    select distinct on (x.item_id) x.item_id, q.request_id, q.created_at, q.prompt_tokens, q.completion_tokens
+      from assay.experiment_runs x
+      join assay.requests q on q.organization_id = ${organizationId} and q.request_id = x.request_id
+     where x.experiment_id = ${experimentId} and x.organization_id = ${organizationId} and x.state = 'completed'
+     order by x.item_id, x.repetition)`;
+  return tx`${answers(baselineId)} a join ${answers(candidateId)} b on b.item_id = a.item_id and b.request_id <> a.request_id`;
+}
+
+/** A judgment in one order; `score` is the candidate's, null without one. */
+type Judgment = {
+  evaluatorId: string;
+  name: string;
+  version: number;
+  itemId: string;
+  isBaselineFirst: boolean;
+  score: number | null;
+};
+
+/**
+ * Returns what each evaluator that has judged pairs of two experiments prefers, in its latest version that did.
+ * @param evaluator restricts to one version of one evaluator; null: all
+ */
+export async function winRates(
+  tx: TransactionSql,
+  organizationId: string,
+  sides: Sides,
+  { evaluator, alpha }: { evaluator: { id: string; version: number } | null; alpha?: number },
+): Promise<WinRateJson[]> {
+  const judgments = await tx<Judgment[]>`
+    select e.evaluator_id as "evaluatorId", v.name, e.version, a.item_id as "itemId", e.is_baseline_first as "isBaselineFirst",
+           case when e.state = 'completed' then e.score end as score
+      from ${pairsOf(tx, organizationId, sides)}
+      join assay.evaluations e on e.organization_id = ${organizationId} and e.request_id = b.request_id
+                              and e.created_at = b.created_at and e.baseline_id = a.request_id
+      join assay.evaluators v on v.evaluator_id = e.evaluator_id
+     where e.probe = '' and (${evaluator === null}
+        or e.evaluator_id = ${evaluator?.id ?? null}::uuid and e.version = ${evaluator?.version ?? null}::int4)
+     order by v.name, e.evaluator_id, e.version desc, a.item_id`;
+  const latest = new Map<string, Judgment[]>();
+  for (const judgment of judgments) {
+    const same = latest.get(judgment.evaluatorId);
+    if (same === undefined) latest.set(judgment.evaluatorId, [judgment]);
+    else if (same[0]!.version === judgment.version) same.push(judgment);
+  }
+  return [...latest.values()].map((same) => winRateJson(same, alpha));
+}
+
+function winRateJson(judgments: readonly Judgment[], alpha?: number): WinRateJson {
+  const { evaluatorId, name, version } = judgments[0]!;
+  const byItem = Map.groupBy(judgments, ({ itemId }) => itemId);
+  const orders = [...byItem.values()].flatMap((both): [Preference, Preference][] => {
+    const [first, second] = [true, false].map((isFirst) =>
+      both.find(({ isBaselineFirst, score }) => isBaselineFirst === isFirst && score !== null),
+    );
+    if (first === undefined || second === undefined) return [];
+    return [[pairLabel(first.score!), pairLabel(second.score!)]];
+  });
+  const { pValue, ...rate } = winRateOf(
+    orders.map(([baselineFirst, candidateFirst]) => settleOrders(baselineFirst, candidateFirst)),
+    alpha,
+  );
+  const decided = judgments.filter(({ score }) => score !== null && pairLabel(score) !== 'tie');
+  const first = decided.filter(
+    ({ score, isBaselineFirst }) => isBaselineFirst === (pairLabel(score!) === 'baseline'),
+  ).length;
+  return {
+    evaluator_id: evaluatorId,
+    name,
+    version,
+    pairs: orders.length,
+    incomplete: byItem.size - orders.length,
+    ...rate,
+    p_value: pValue,
+    position: {
+      inconsistent: orders.filter(([one, other]) => one !== other).length,
+      first,
+      second: decided.length - first,
+      first_rate: rateOf(first, decided.length),
+    },
+  };
+}
