@@ -159,6 +159,7 @@ function decided(comparison: Comparison, options: CompareOptions, adjusted: numb
  * Compares a candidate with a baseline by one metric, over the items that both have. Independent items with one 0 or 1 on
  * each side are compared by McNemar's test (mid-p) and Newcombe's interval; everything else by the BCa bootstrap and the
  * sign-flip test, by cluster. An interval is of the level 1 − α, not adjusted for other metrics.
+ * @internal Exported so that tests and benchmarks compare by one metric.
  */
 export function compareMetric({ baseline, candidate, options }: Metric): Comparison {
   const paired = pairRuns(baseline, candidate);

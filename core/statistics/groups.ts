@@ -19,7 +19,10 @@ function groupsOf(sums: Float64Array, sizes: Float64Array): Groups {
   return { sums, sizes, pairs, mean: total / pairs };
 }
 
-/** Returns differences that have no clusters as groups of one. */
+/**
+ * Returns differences that have no clusters as groups of one.
+ * @internal Exported so that tests and benchmarks need no pairs.
+ */
 export function singleGroups(differences: ArrayLike<number>): Groups {
   return groupsOf(Float64Array.from(differences), new Float64Array(differences.length).fill(1));
 }

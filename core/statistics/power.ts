@@ -11,9 +11,6 @@ export type PowerOptions = {
 const DEFAULT_ALPHA = 0.05;
 const DEFAULT_POWER = 0.8;
 
-/** Bisections of an interval: enough for every bit of a double. */
-const BISECTIONS = 60;
-
 /** Returns the quantiles of the error of both kinds. */
 function quantiles({ alpha = DEFAULT_ALPHA, power = DEFAULT_POWER }: PowerOptions) {
   return { falseAlarm: normalQuantile(1 - alpha / 2), miss: normalQuantile(power) };
@@ -38,36 +35,4 @@ export function detectableDifference(sd: number, count: number, options: PowerOp
  */
 export function detectableFromError(error: number, count: number, options: PowerOptions = {}): number | null {
   return detectableDifference(error * Math.sqrt(count), count, options);
-}
-
-/**
- * Returns the smallest difference of two proportions that McNemar's test finds, before any run (R. J. Connor, Biometrics 43,
- * 1987): the δ for which z(1−α/2) √ψ + z(power) √(ψ − δ²) = δ √n. Null when even δ = ψ would not be found: then one side
- * alone succeeds in too few items.
- * @param share ψ, from 0 to 1: the share of items in which one side alone is expected to succeed
- */
-export function detectableShare(share: number, count: number, options: PowerOptions = {}): number | null {
-  const { falseAlarm, miss } = quantiles(options);
-  const excess = (difference: number) =>
-    difference * Math.sqrt(count) -
-    falseAlarm * Math.sqrt(share) -
-    miss * Math.sqrt(Math.max(0, share - difference ** 2));
-  if (!(share > 0) || excess(share) < 0) return null;
-  let [low, high] = [0, share];
-  for (let step = 0; step < BISECTIONS; step += 1) {
-    const middle = (low + high) / 2;
-    if (excess(middle) < 0) low = middle;
-    else high = middle;
-  }
-  return high;
-}
-
-/**
- * Returns the number of independent pairs that clustered ones are worth: n / (1 + (m − 1) ρ), by Kish's design effect
- * (L. Kish, "Survey Sampling", 1965).
- * @param size m, the mean number of pairs of a cluster, at least 1
- * @param correlation ρ of differences within a cluster, from 0 to 1
- */
-export function effectiveCount(count: number, size: number, correlation: number): number {
-  return count / (1 + (size - 1) * correlation);
 }

@@ -2,7 +2,6 @@
  * Finds exports that nothing imports. A re-export uses its origin only if something imports the re-export. An export for
  * tests alone must say so: its comment has the tag `@internal` and the reason.
  */
-import { AWAITING_USE } from './layout.ts';
 import type { Breach } from './rule.ts';
 import type { Export, SourceFile } from './source.ts';
 
@@ -12,7 +11,7 @@ type Use = 'unused' | 'by tests' | 'used';
 const isTest = (path: string) => path.startsWith('test/');
 
 /** Returns how each export is used, strongest use first: a use by the product outweighs one by a test. */
-function usesOf(files: readonly SourceFile[], awaiting: readonly string[]): Map<string, Use> {
+function usesOf(files: readonly SourceFile[]): Map<string, Use> {
   const uses = new Map<string, Use>();
   const byPath = new Map(files.map((file) => [file.path, file]));
   const mark = (target: string, name: string, use: Use) => {
@@ -39,9 +38,6 @@ function usesOf(files: readonly SourceFile[], awaiting: readonly string[]): Map<
         for (const { name } of byPath.get(target)?.exports ?? []) mark(target, name, use);
       for (const name of names ?? []) if (!reExported.has(`${target}#${name}`)) mark(target, name, use);
     }
-  }
-  for (const path of awaiting) {
-    for (const { name } of byPath.get(path)?.exports ?? []) mark(path, name, 'used');
   }
   return uses;
 }
@@ -71,31 +67,10 @@ function isPartOfAnother({ name, declaration }: Export, exports: readonly Export
   return exports.some((other) => other.name !== name && mention.test(other.declaration));
 }
 
-/** Returns the entries of `AWAITING_USE` that need not be there: the product imports all that they export. */
-function findUsedEntries(files: readonly SourceFile[], awaiting: readonly string[]): Breach[] {
-  const uses = usesOf(files, []);
-  return files
-    .filter(
-      ({ path, exports }) =>
-        awaiting.includes(path) && exports.every(({ name }) => uses.get(`${path}#${name}`) === 'used'),
-    )
-    .map(({ path }) => ({
-      path,
-      line: 1,
-      rule: 'the product imports all of this entry: remove it from AWAITING_USE',
-    }));
-}
-
-/**
- * Returns the exports that nothing imports, and those that only tests import without saying so.
- * @param awaiting paths of entries whose re-exports count as used
- */
-export function findUnusedExports(
-  files: readonly SourceFile[],
-  awaiting: readonly string[] = AWAITING_USE,
-): Breach[] {
-  const uses = usesOf(files, awaiting);
-  const unused = files.flatMap(({ path, exports }) =>
+/** Returns the exports that nothing imports, and those that only tests import without saying so. */
+export function findUnusedExports(files: readonly SourceFile[]): Breach[] {
+  const uses = usesOf(files);
+  return files.flatMap(({ path, exports }) =>
     exports.flatMap((one) => {
       const use = uses.get(`${path}#${one.name}`) ?? 'unused';
       if (use !== 'used' && isPartOfAnother(one, exports)) return [];
@@ -105,5 +80,4 @@ export function findUnusedExports(
       return rule === null ? [] : [{ path, line: one.line, rule }];
     }),
   );
-  return [...unused, ...findUsedEntries(files, awaiting)];
 }

@@ -4,11 +4,9 @@ import { readSource } from '../../../../scripts/structure/source.ts';
 import { findUnusedExports } from '../../../../scripts/structure/unused-exports.ts';
 
 /** Returns what is said of unused exports, as `path:line rule` up to the rule's first colon. */
-function unusedIn(sources: Record<string, string>, awaiting: string[] = []): string[] {
+function unusedIn(sources: Record<string, string>): string[] {
   const files = Object.entries(sources).map(([path, source]) => readSource(path, source));
-  return findUnusedExports(files, awaiting).map(
-    ({ path, line, rule }) => `${path}:${line} ${rule.split(':')[0]}`,
-  );
+  return findUnusedExports(files).map(({ path, line, rule }) => `${path}:${line} ${rule.split(':')[0]}`);
 }
 
 t.test('an export that nothing imports is refused, whether a value or a type', async (t) => {
@@ -76,23 +74,6 @@ t.test('a re-export that only tests import is refused', async (t) => {
   };
   t.same(unusedIn(sources), ['core/a/mod.ts:1 only tests import the re-export one']);
 });
-
-t.test(
-  'an entry that awaits its first user may export for tests alone, until the product imports it',
-  async (t) => {
-    const sources = {
-      'core/a/a.ts': 'export const one = 1;\nexport const two = 2;',
-      'core/a/mod.ts': "export { one } from './a.ts';",
-      'test/unit/core/a/a.test.ts': "import { one } from '#core/a/mod.ts';",
-    };
-    const awaiting = ['core/a/mod.ts'];
-    t.same(unusedIn(sources, awaiting), ['core/a/a.ts:2 nothing imports the export two']);
-    t.same(unusedIn({ ...sources, 'api/b.ts': "import { one } from '#core/a/mod.ts';" }, awaiting), [
-      'core/a/a.ts:2 nothing imports the export two',
-      'core/a/mod.ts:1 the product imports all of this entry',
-    ]);
-  },
-);
 
 t.test('the exports of a file that is imported dynamically, or run as a thread, count as used', async (t) => {
   const sources = {
