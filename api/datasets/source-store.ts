@@ -10,7 +10,7 @@ export type SourceRow = {
   user_id: string | null;
   /** JSON. */
   inputs: string | null;
-  /** What the answer should have been: JSON as it was sent. */
+  /** The answer that was expected: JSON as it was sent. */
   expected: string | null;
   is_too_large: boolean;
   request_text: string | null;

@@ -233,7 +233,7 @@ function numberOf(options, name) {
 }
 
 /**
- * What is to be made and compared.
+ * The experiments to be made and compared.
  * @typedef {object} Plan
  * @property {Json} candidate the body that makes it
  * @property {Json | null} baseline the body that makes it, if a target is the baseline

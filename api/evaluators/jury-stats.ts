@@ -1,4 +1,4 @@
-/** How far the members of a jury agree with one another, and each of them with the jury. */
+/** The agreement of a jury's members with one another, and of each with the jury. */
 import { type Static, Type } from '@sinclair/typebox';
 import { membersOf } from '#core/contracts/jury.ts';
 import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';

@@ -20,13 +20,13 @@ const DEFAULT_ALPHA = 0.05;
 /** A metric with its names, and where its runs are found. */
 export type MetricTask = Metric &
   Pick<MetricComparisonJson, 'metric' | 'evaluator_id' | 'name'> & {
-    /** How far the evaluator agrees with people; null: they rated nothing; absent: it does not pass or fail. */
+    /** The evaluator's agreement with people; null: they rated nothing; absent: it does not pass or fail. */
     confusion?: Confusion | null;
     /** Of a candidate that may have ended early by this metric. */
     sequence?: Sequence;
   };
 
-/** How a metric was looked at while its experiment ran. */
+/** The looks at a metric while its experiment ran. */
 export type Sequence = {
   range: Interval | null;
   /** The ids of items, in the order in which they were asked. */

@@ -10,7 +10,7 @@ import type { RunRow } from './experiment-json.ts';
 
 const ANSWERED = new Set(['completed', 'error', 'skipped']);
 
-/** Whether a run has its outcome, which stays. */
+/** Returns whether a run has its outcome, which stays. */
 export const isAnswered = ({ state }: Pick<RunRow, 'state'>): boolean => ANSWERED.has(state);
 
 /** A run with what its answer is logged with. */

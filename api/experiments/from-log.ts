@@ -7,7 +7,7 @@ import { type Chosen, chooseRequests, createDataset, putRequests } from '../data
 import type { Context } from './context.ts';
 import type { Author } from './create.ts';
 
-/** What a dataset was made of. */
+/** Requests that did not become items, by reason. */
 export type Skipped = { reason: SkipReason; count: number }[];
 
 const MAX_NAME = 200;

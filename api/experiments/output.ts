@@ -35,7 +35,7 @@ export type PostOutput = (
   body: OutputBody,
 ) => Promise<ExperimentRunJson>;
 
-/** How long a run counts as running whose answer is being logged. */
+/** Time for which a run counts as running while its answer is being logged. */
 const LOGGED_WITHIN = '1 minute';
 /** Time in which the record of a call is stored, also while ingest has much to do: a job can wait for it. */
 const STORED_WITHIN_MS = 8_000;

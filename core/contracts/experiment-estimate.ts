@@ -1,4 +1,4 @@
-/** What an experiment would take and could find, before it is made. */
+/** The estimate of an experiment before it is made: its cost, its time, and the differences that it could find. */
 import { type Static, Type } from '@sinclair/typebox';
 import { SkippedRequests } from './dataset-sources.ts';
 import { closed, Nullable } from './shapes.ts';

@@ -113,7 +113,7 @@ const EarlyStop = Type.Object(
   },
 );
 
-/** How an experiment that may end early is decided, as it is stored. */
+/** The rule by which an experiment may end early, as it is stored. */
 export type EarlyStopRule = {
   evaluatorId: string;
   margin: number | null;

@@ -83,7 +83,7 @@ export const LogEntryHead = Type.Object(
     promptVersion: Type.Optional(Type.String()),
     /** The variables of the prompt: JSON of an object, as text, so that its numbers stay exact. Absent: there are none. */
     inputs: Type.Optional(Type.String()),
-    /** What the answer should have been: JSON, as text. Absent: not known. */
+    /** The answer that was expected: JSON, as text. Absent: not known. */
     expected: Type.Optional(Type.String()),
     /** Scores that the record is stored with; absent: none. */
     scores: Type.Optional(Type.Record(Type.String(), Type.Number())),

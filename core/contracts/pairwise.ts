@@ -23,7 +23,7 @@ export const PairwiseBody = Type.Object(
 );
 export type PairwiseBody = Static<typeof PairwiseBody>;
 
-/** What would be judged. */
+/** The estimate of a pairwise run. */
 export const PairwiseDryRunJson = Type.Object(
   {
     pairs: Type.Integer({ description: 'Items that both experiments have an answer of' }),
@@ -40,7 +40,7 @@ export const PairwiseDryRunJson = Type.Object(
 );
 export type PairwiseDryRunJson = Static<typeof PairwiseDryRunJson>;
 
-/** How often a judge prefers the candidate. */
+/** The share of pairs in which a judge prefers the candidate. */
 export const WinRateJson = Type.Object(
   {
     evaluator_id: Type.String(),

@@ -1,4 +1,4 @@
-/** What a call of an experiment may cost, so that its budget holds before the cost is known. */
+/** Estimates the cost of an experiment's call, so that its budget holds before the cost is known. */
 import { textUsage } from '../chat/mod.ts';
 import type { JsonObject } from '../json/mod.ts';
 import type { Catalog } from '../models/mod.ts';

@@ -163,7 +163,7 @@ export type Subject = {
   inputs: Record<string, unknown>;
   /** Keyed by names in lower case. */
   properties: Record<string, string>;
-  /** What the answer should have been; undefined: not known. */
+  /** The answer that was expected; undefined: not known. */
   expected?: unknown;
   /** The model that answered. */
   model: string | null;

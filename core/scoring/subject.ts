@@ -20,7 +20,7 @@ export type StoredRecord = {
   /** Keyed by names in lower case. */
   properties: Record<string, string> | null;
   model: string | null;
-  /** What the answer should have been: JSON; null or absent: not known. */
+  /** The answer that was expected: JSON; null or absent: not known. */
   expected?: string | null;
 };
 

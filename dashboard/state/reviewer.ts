@@ -16,7 +16,7 @@ function ownKeyId(): string | null {
   return identity.value.kind === 'signed-in' ? identity.value.me.key.id : null;
 }
 
-/** Whether something is by the person who grades here. */
+/** Returns whether something is by the person who grades here. */
 export function isOwn({ author, key_id: keyId }: Authored): boolean {
   const { reviewer } = preferences.value;
   return reviewer === '' ? author === null && keyId === ownKeyId() : author === reviewer;

@@ -10,7 +10,7 @@ export type JobRequest = {
   model: string | null;
   inputs: Record<string, unknown> | null;
   properties: Record<string, string> | null;
-  /** What the answer should have been: JSON; null: not known. */
+  /** The answer that was expected: JSON; null: not known. */
   expected: string | null;
   /** JSON; null if it is too large to be evaluated. */
   requestText: string | null;

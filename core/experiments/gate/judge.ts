@@ -4,7 +4,7 @@ import type { RuleOutcome, RuleResultJson } from '../../contracts/gate.ts';
 import { describeDifference, number } from './numbers.ts';
 import type { Operator, Rule } from './rules.ts';
 
-/** What a gate knows beside the comparison of a metric. */
+/** Facts that a gate knows beside the comparison of a metric. */
 export type GateFacts = {
   /** One less the confidence of intervals. */
   alpha: number;

@@ -8,7 +8,7 @@ export type Amount = { unit: 'absolute' | 'share'; value: number };
 
 export type Operator = '<=' | '<' | '>=' | '>' | '=';
 
-/** What a metric must be. `times`: of the baseline's mean. */
+/** The test that a metric must pass. `times`: of the baseline's mean. */
 export type RuleTest =
   | { kind: 'better' }
   | { kind: 'not-worse'; margin: Amount }
@@ -22,7 +22,7 @@ export type Rule = {
   test: RuleTest;
 };
 
-/** What the built-in metrics are called in rules, beside their own names. */
+/** Names of the built-in metrics in rules, beside their own. */
 const SHORT_NAMES: Readonly<Record<string, BuiltInMetric>> = {
   cost: 'cost_usd',
   latency: 'latency_ms',

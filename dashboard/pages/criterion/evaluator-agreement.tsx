@@ -1,4 +1,4 @@
-/** How far the evaluator of a criterion agrees with the people who graded by it. */
+/** The agreement of a criterion's evaluator with the people who graded by it. */
 import { call } from '../../client/call.ts';
 import type { Stats } from '../../client/evaluators.ts';
 import { useResource } from '../../client/resource.ts';

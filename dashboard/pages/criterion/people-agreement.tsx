@@ -1,4 +1,4 @@
-/** How far the people agree who graded by a criterion. */
+/** The agreement of the people who graded by a criterion. */
 import type { PeopleAgreementJson } from '#core/contracts/grade.ts';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';

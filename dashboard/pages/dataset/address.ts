@@ -1,4 +1,4 @@
-/** What the address of a dataset's page says. Pure. */
+/** The state of a dataset's page in its address. Pure. */
 import type { ItemQueryBody } from '#core/contracts/dataset.ts';
 
 const VERSION = /^[1-9]\d{0,4}$/;

@@ -38,7 +38,7 @@ export function columnNames(text: string): string[] {
   return [...names, name].map((one) => one.trim()).filter((one) => one !== '');
 }
 
-/** Whether a column has a name that the API knows. */
+/** Returns whether a column has a name that the API knows. */
 export function isKnown(name: string): boolean {
   return (MEANINGS as readonly string[]).includes(name) || name.startsWith('metadata.');
 }

@@ -1,4 +1,4 @@
-/** What differs between two versions of a dataset. */
+/** The difference between two versions of a dataset. */
 import type { DiffJson, StoredDatasetItem } from '#core/contracts/dataset.ts';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';

@@ -14,7 +14,7 @@ import { tell } from '../../parts/toast/toast.tsx';
 import { columnNames, firstMeaning, isKnown, MEANINGS } from './csv-columns.ts';
 import { changesText } from './words.ts';
 
-/** What the API takes, with all else in the body. */
+/** The limit of the API, with all else in the body. */
 const MOST_BYTES = 31 * 1024 * 1024;
 
 type Format = ImportBody['format'];

@@ -3,7 +3,7 @@ import type { DatasetItem } from '#core/contracts/dataset.ts';
 import { parseExactJson, parseExactObject } from '#core/json-values/mod.ts';
 import { pretty } from '../../parts/draft/messages.ts';
 
-/** What is expected: nothing, a text as it is, or any JSON. */
+/** The kinds of an expectation: none, a text as it is, or any JSON. */
 export type ExpectedKind = 'none' | 'text' | 'json';
 
 export type ItemFields = {
@@ -18,7 +18,7 @@ export type ItemFields = {
   metadata: string;
 };
 
-/** What a parser returns for JSON of another kind than is wanted: null is JSON, too. */
+/** Stands for JSON of another kind than is wanted: null is JSON, too. */
 const NOT_TAKEN = Symbol('not taken');
 
 const NEW_REQUEST = { messages: [{ role: 'user', content: '' }] };

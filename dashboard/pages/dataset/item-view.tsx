@@ -119,7 +119,7 @@ export type ItemDrawerProps = {
   itemId: string;
   /** Null: the newest. */
   version: number | null;
-  /** Whether it may be changed: of the newest version, by a key that may write. */
+  /** True: it may be changed, as one of the newest version, by a key that may write. */
   isChangeable: boolean;
   onChanged: () => void;
   onClose: () => void;

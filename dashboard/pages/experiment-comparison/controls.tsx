@@ -1,4 +1,4 @@
-/** What is compared, and how: all of it is in the address. */
+/** The state of a comparison's page: all of it is in the address. */
 import { useLayoutEffect, useState } from 'preact/hooks';
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import { Field } from '../../parts/form/field.tsx';

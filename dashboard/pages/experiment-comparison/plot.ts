@@ -1,4 +1,4 @@
-/** Where a difference and its interval are drawn. To the right is better, whatever the direction of a metric. Pure. */
+/** The places of a difference and its interval in a plot. To the right is better, whatever the direction of a metric. Pure. */
 import type { MetricComparisonJson } from '#core/contracts/comparison.ts';
 
 type Drawn = Pick<MetricComparisonJson, 'metric' | 'direction' | 'difference' | 'interval'>;

@@ -1,4 +1,4 @@
-/** What a comparison says of each metric: an interval plot, and the verdict as a sentence. */
+/** Each metric of a comparison: an interval plot, and the verdict as a sentence. */
 import type { ComparisonJson, MetricComparisonJson } from '#core/contracts/comparison.ts';
 import { count } from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';

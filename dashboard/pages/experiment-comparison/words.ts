@@ -15,7 +15,7 @@ export type ClusterName = ClusterKind;
 export type Verdict = MetricComparisonJson['verdict'];
 export type Compared = Pick<ComparisonJson, 'alpha' | 'margin'>;
 
-/** What items may have in common that are not independent. */
+/** The facts that items which are not independent may have in common. */
 export const CLUSTERS_SHOWN: Readonly<Record<ClusterName, string>> = {
   cluster: 'Items of one cluster',
   session: 'Items of one session',

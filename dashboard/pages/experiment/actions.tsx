@@ -1,4 +1,4 @@
-/** What can be done with an experiment: pause, resume, cancel, compare. */
+/** The actions on an experiment: pause, resume, cancel, compare. */
 import { useId, useState } from 'preact/hooks';
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import { call } from '../../client/call.ts';

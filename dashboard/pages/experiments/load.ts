@@ -1,4 +1,4 @@
-/** What the pages of experiments load. */
+/** The data that the pages of experiments load. */
 import type { DatasetJson } from '#core/contracts/dataset.ts';
 import type { ExperimentJson, ExperimentListJson, Target } from '#core/contracts/experiment.ts';
 import type { PromptJson } from '#core/contracts/prompt.ts';

@@ -1,4 +1,4 @@
-/** What an experiment is and how far it is, as the list and its own page show it. */
+/** An experiment and its progress, as the list and its own page show them. */
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import { datasetAddress } from '../../parts/datasets/load.ts';
 import { count, dollars, NOTHING, percent, plural } from '../../parts/formats/numbers.ts';

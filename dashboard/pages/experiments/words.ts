@@ -79,7 +79,7 @@ export function progressOf(counts: Counts): number {
   return counts.runs === 0 ? 1 : doneOf(counts) / counts.runs;
 }
 
-/** Whether an experiment, or what grades it, still works. */
+/** Returns whether an experiment, or what grades it, still works. */
 export function isUnderWay({ state, ungraded }: Pick<ExperimentJson, 'state' | 'ungraded'>): boolean {
   return state === 'running' || ungraded > 0;
 }

@@ -3,7 +3,7 @@ import type { CriterionJson, GradeWithHistoryJson } from '#core/contracts/grade.
 import type { GradeValue } from '#core/grades/mod.ts';
 import { type GradeDraft, ruleOf } from '../../parts/grades/values.ts';
 
-/** What was written, by criterion. What was not touched is as it is stored. */
+/** The values that were written, by criterion. One that was not touched is as it is stored. */
 export type Draft = Readonly<Record<string, GradeDraft>>;
 
 /** A person's own grades of the request. */
@@ -28,7 +28,7 @@ export function firstMissing(
   return at === -1 ? null : at;
 }
 
-/** Whether a person has graded the request by all criteria. */
+/** Returns whether a person has graded the request by all criteria. */
 export function isGraded(criteria: readonly CriterionJson[], stored: Stored): boolean {
   return criteria.every(({ id }) => stored.some(({ criterion_id }) => criterion_id === id));
 }

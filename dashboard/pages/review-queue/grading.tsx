@@ -1,4 +1,4 @@
-/** Where a person grades one item: a field for each criterion, moved through and set by keys. */
+/** The form in which a person grades one item: a field for each criterion, moved through and set by keys. */
 import { useRef, useState } from 'preact/hooks';
 import type { CriterionJson } from '#core/contracts/grade.ts';
 import { call } from '../../client/call.ts';

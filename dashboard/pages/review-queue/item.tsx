@@ -25,7 +25,7 @@ type OthersProps = {
   grades: readonly GradeWithHistoryJson[];
 };
 
-/** What would lead a person's own grade: it is shown once that is given. */
+/** Grades and scores that would lead a person's own grade: they are shown once that is given. */
 function Others({ requestId, criteria, grades }: OthersProps) {
   const others = grades.filter((grade) => !isOwn(grade));
   return (

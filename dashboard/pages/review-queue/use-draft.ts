@@ -1,4 +1,4 @@
-/** What a person has written of a request and not sent yet. It is found again after a look at other items and pages. */
+/** A person's grades of a request that are not sent yet. They are found again after a look at other items and pages. */
 import { useRef, useState } from 'preact/hooks';
 import { Memory } from '../../client/recent.ts';
 import type { GradeDraft } from '../../parts/grades/values.ts';

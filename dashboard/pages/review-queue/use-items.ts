@@ -22,7 +22,7 @@ export type Items = {
   isEnded: boolean;
   /** Items before this one, on this page. */
   hasPrevious: boolean;
-  /** Why the next item is unknown; null: it is not. */
+  /** The reason that the next item is unknown; null: it is not. */
   failure: ApiFailure | null;
   unsaved: ReadonlyMap<string, Unsaved>;
   previous: () => void;

@@ -1,4 +1,4 @@
-/** How a queue is filled: the fields of the form, what they become, and what is stored in words. Pure. */
+/** The source of a queue's items: the fields of the form, the body made of them, and a stored source in words. Pure. */
 import type { Source } from '#core/contracts/review.ts';
 import { filterText } from '../../parts/formats/filters.ts';
 import { plural } from '../../parts/formats/numbers.ts';

@@ -1,4 +1,4 @@
-/** What became of requests that were added to a dataset, in words. Pure. */
+/** The outcome of adding requests to a dataset, in words. Pure. */
 import type { FromRequestsJson, SkipReason } from '#core/contracts/dataset-sources.ts';
 import { count, plural } from '../formats/numbers.ts';
 

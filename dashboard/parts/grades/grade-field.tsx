@@ -9,7 +9,7 @@ export type GradeFieldProps = {
   criterion: CriterionJson;
   draft: GradeDraft;
   onChange: (draft: GradeDraft) => void;
-  /** Whether the digits are keys of this criterion; without keys it is never. */
+  /** True: the digits are keys of this criterion; without keys it is never. */
   hasKeys?: boolean;
   onFocus?: () => void;
 };

@@ -1,4 +1,4 @@
-/** What people graded of a request: by which criterion, who, when, and what they said before. */
+/** People's grades of a request: the criterion, the person, the time, and the values before. */
 import type { CriterionJson, GradeWithHistoryJson } from '#core/contracts/grade.ts';
 import { useKeyNames } from '../../client/key-names.ts';
 import { isOwn } from '../../state/reviewer.ts';

@@ -1,4 +1,4 @@
-/** What people graded of a request, and one's own grade in place. */
+/** People's grades of a request, and one's own grade in place. */
 import { useState } from 'preact/hooks';
 import type { CriterionJson, GradeWithHistoryJson } from '#core/contracts/grade.ts';
 import { useResource } from '../../client/resource.ts';

@@ -11,7 +11,7 @@ import { startProgress } from './progress.ts';
 import { type ExportFormat, RecordEnds } from './record-ends.ts';
 import { type Cursor, FROM_THE_BEGINNING, findResumption, type Resumption } from './resume.ts';
 
-/** What the command needs of its process. */
+/** The parts of its process that the command needs. */
 export type ExportEnvironment = {
   /** The API's address, and the key; null: it must be given. */
   url: string;

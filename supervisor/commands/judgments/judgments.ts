@@ -11,7 +11,7 @@ import { type BatchLine, batchesOf } from './batches.ts';
 import { linesOf } from './lines.ts';
 import { logRequests } from './log-requests.ts';
 
-/** What the command needs of its process. */
+/** The parts of its process that the command needs. */
 export type JudgmentsEnvironment = {
   /** The API's address, and the key; null: it must be given. */
   url: string;

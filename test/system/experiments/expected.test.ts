@@ -1,4 +1,4 @@
-/** What items expect, as evaluators of an experiment get it; and judgments of its answers that were made elsewhere. */
+/** Expectations of items, as evaluators of an experiment get them; and judgments of its answers that were made elsewhere. */
 import t from 'tap';
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import type { ImportedJson } from '#core/contracts/judgment.ts';

@@ -207,7 +207,7 @@ export function bodyOf(draft: Draft) {
   };
 }
 
-/** Whether saving makes a new version: another template or threshold, not only another name or budget. */
+/** Returns whether saving makes a new version: another template or threshold, not only another name or budget. */
 export function isNewVersion(draft: Draft, saved: Draft): boolean {
   const versionOf = (one: Draft) => JSON.stringify([templateOf(one), numberOf(one.threshold)]);
   return versionOf(draft) !== versionOf(saved);

@@ -1,4 +1,4 @@
-/** How far the evaluator agrees with people's grades or ratings of the same requests, and what follows for its pass rate. */
+/** The evaluator's agreement with people's grades or ratings of the same requests, and its corrected pass rate. */
 import type { Agreement, Evaluator } from '../../../client/evaluators.ts';
 import { count, decimal, percent, plural } from '../../../parts/formats/numbers.ts';
 import { Hostile } from '../../../parts/text/hostile.tsx';
@@ -11,7 +11,7 @@ type AgreementProps = { evaluator: Evaluator; agreement: Agreement };
 /** Grades are no field of a query: requests can be found by their ratings alone. */
 const isOfRatings = ({ criterion_id }: Agreement) => criterion_id === null;
 
-/** What people said it by. */
+/** The basis of people's verdicts. */
 function Basis({ agreement: { criterion_id, basis_note, ties } }: Pick<AgreementProps, 'agreement'>) {
   return (
     <p class="muted">

@@ -81,7 +81,7 @@ function targetOf({ kind, model, members, promptId, promptVersion }: Fields): Ta
   };
 }
 
-/** Whether all is there that the API needs. */
+/** Returns whether all is there that the API needs. */
 export function isReady(fields: Fields): boolean {
   const { name, datasetId, kind, model, members, promptId, promptVersion } = fields;
   if (name.trim() === '' || datasetId === '') return false;

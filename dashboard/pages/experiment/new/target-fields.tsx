@@ -1,4 +1,4 @@
-/** What answers the items: a model, a prompt, the same calls again, or the log. */
+/** The target of an experiment: a model, a prompt, the same calls again, or the log. */
 import type { PromptVersionJson } from '#core/contracts/prompt.ts';
 import { FailureNotice } from '../../../parts/failure/failure.tsx';
 import { type Option, Select } from '../../../parts/form/select.tsx';

@@ -1,4 +1,4 @@
-/** What the answer of a logged request should have been: stored with its record, shown, exported, and an item's expectation. */
+/** The expected answer of a logged request: stored with its record, shown, exported, and an item's expectation. */
 import t from 'tap';
 import { erase } from '../../../support/erase.ts';
 import { call, LOG, startLogWorld } from './world.ts';

@@ -17,7 +17,7 @@ export function gradeAs(given: Given, author: string, requestId: string, body: o
   return callAs(given, 'PUT', `/v1/request/${requestId}/grade`, { author, ...body });
 }
 
-/** What somebody graded of a request, by criterion. */
+/** One person's grades of a request, by criterion. */
 export async function gradesBy(given: Given, author: string, requestId: string) {
   type Grade = { author: string | null; criterion_id: string; value: unknown; comment: string | null };
   const grades = await callAs<Grade[]>(given, 'GET', `/v1/request/${requestId}/grades`);

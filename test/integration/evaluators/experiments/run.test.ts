@@ -1,4 +1,4 @@
-/** What a reply of the gateway leaves a run as. */
+/** The state in which a reply of the gateway leaves a run. */
 import t from 'tap';
 import type { ExperimentJob } from '../../../../evaluators/experiments/job.ts';
 import { runJob } from '../../../../evaluators/experiments/run.ts';

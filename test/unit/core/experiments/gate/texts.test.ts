@@ -1,4 +1,4 @@
-/** What a gate writes for others: names in it are texts of users, and may hold anything. */
+/** Texts that a gate writes for others: names in them are texts of users, and may hold anything. */
 import { spawnSync } from 'node:child_process';
 import { marked } from 'marked';
 import t from 'tap';
