@@ -28,6 +28,7 @@ const candidate = 'c21f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63';
 const example = {
   name: 'Refunds on the small model',
   datasetId,
+  datasetVersion: 1,
   target: { kind: 'model' as const, model: 'gpt-4o-mini', parameters: { temperature: 0 } },
   evaluatorIds: ['a81f3c52-2f0e-4d19-8a4e-5b7c1e9d0f63'],
   repetitions: 1,

@@ -84,6 +84,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'g, y': goesTo('/playground'),
   'g, t': goesTo('/datasets'),
   'g, x': goesTo('/experiments'),
+  'g, v': goesTo('/review'),
   'g, l': goesTo('/limits'),
   'g, k': goesTo('/keys'),
   'g, w': goesTo('/webhooks'),
