@@ -1,13 +1,15 @@
 import t from 'tap';
 import { laneOf, probesFor, SCORING_TYPES } from '#core/evaluations/mod.ts';
 
-t.test('only LLM evaluators have probes, and only LLM-CHOICE has the probe `order`', async (t) => {
+t.test('only judges of one answer have probes, and only LLM-CHOICE has the probe `order`', async (t) => {
   t.same(Object.fromEntries(SCORING_TYPES.map((type) => [type, [...probesFor(type)].sort()])), {
     'LLM-BOOLEAN': ['injection', 'padding', 'repeat'],
     'LLM-CHOICE': ['injection', 'order', 'padding', 'repeat'],
     'LLM-RANGE': ['injection', 'padding', 'repeat'],
     PYTHON: [],
     EXTERNAL: [],
+    'LLM-RUBRIC': [],
+    'LLM-PAIRWISE': [],
   });
 });
 
@@ -15,6 +17,6 @@ t.test('evaluations that run in process have the lane python, all others the lan
   t.equal(laneOf('PYTHON', null), 'python');
   t.equal(laneOf('EXTERNAL', 'autoevals'), 'python');
   for (const adapter of ['http', 'autoeval']) t.equal(laneOf('EXTERNAL', adapter), 'remote');
-  for (const type of ['LLM-BOOLEAN', 'LLM-CHOICE', 'LLM-RANGE'] as const)
+  for (const type of SCORING_TYPES.filter((type) => type.startsWith('LLM-')))
     t.equal(laneOf(type, null), 'remote');
 });
