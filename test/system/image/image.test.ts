@@ -28,6 +28,7 @@ t.test('the image contains what runs, and nothing for development', async (t) =>
   );
   t.same(readdirSync(join(image.root, 'opt/assay')).sort(), [
     'LICENSE',
+    'api',
     'dashboard',
     'dist',
     'evaluators',
@@ -36,6 +37,11 @@ t.test('the image contains what runs, and nothing for development', async (t) =>
     'package.json',
     'platform',
   ]);
+  t.same(
+    readdirSync(join(image.root, 'opt/assay/api/downloads')),
+    ['assay-gate.mjs'],
+    'what CI machines download',
+  );
   t.same(readdirSync(join(image.root, 'opt/assay/dashboard')), ['dist'], 'the dashboard as it is built');
   t.same(
     readdirSync(join(image.root, 'opt/assay/node_modules')),
