@@ -388,6 +388,8 @@ async function start(api, plan) {
     const ids = baselineId === null ? [plan.experimentId] : [baselineId, plan.experimentId];
     return { candidateId: plan.experimentId, baselineId, ids, started: [] };
   }
+  // What is wrong with the candidate is told before the baseline costs anything.
+  if (plan.baseline !== null) await api.write('/v1/experiment', { ...plan.candidate, dryRun: true });
   const baseline = plan.baseline === null ? null : await api.write('/v1/experiment', plan.baseline);
   const body = baseline === null ? plan.candidate : { ...plan.candidate, baseline: baseline.id };
   const candidate = await api.write('/v1/experiment', body);

@@ -26,6 +26,7 @@ export { PairwiseJson } from './pairwise.ts';
 export { refusePairwise } from './refuse-pairwise.ts';
 export { RetriedJson } from './reopen.ts';
 export { RunJson } from './run-json.ts';
+export { maxCostOf } from './runs.ts';
 export { findScoreRange } from './score-range.ts';
 export { StatsJson, StatsQuery } from './stats.ts';
 export { createTrials } from './trials.ts';

@@ -11,13 +11,12 @@ import {
   type Target,
 } from '#core/contracts/experiment.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
-import { usdToNano } from '#core/contracts/money.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { parseRules } from '#core/experiments/gate/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { findScoreRange, readUuid, unknown } from '../evaluators/mod.ts';
+import { findScoreRange, maxCostOf, readUuid, unknown } from '../evaluators/mod.ts';
 import { findGraders, type Grader } from './graders.ts';
 import { findEvaluators, withCriteria } from './measured.ts';
 import { readTarget } from './read-target.ts';
@@ -107,7 +106,8 @@ async function readEarlyStop(
   if (baseline === undefined) throw invalidField('earlyStop', 'needs a baseline');
   if (target.kind === 'recorded' || target.kind === 'external' || reuse === true)
     throw invalidField('earlyStop', 'needs a target whose calls are made here, without reuse');
-  const wanted = earlyStop.evaluatorId ?? graders[0]?.id;
+  const { evaluatorId } = earlyStop;
+  const wanted = evaluatorId === undefined ? graders[0]?.id : readUuid('evaluator', evaluatorId);
   const grader = graders.find(({ id }) => id === wanted);
   if (grader === undefined) throw invalidField('earlyStop.evaluatorId', 'must be one of evaluatorIds');
   const range = await findScoreRange(tx, organizationId, grader.id, grader.version);
@@ -212,14 +212,6 @@ async function checkRules(
       `must be on cost, latency, tokens, errors or an evaluator of the experiment${names === '' ? '' : ` (${names})`}, but ${quoteValue(text)} is not`,
     );
   }
-}
-
-/** @throws AssayError invalid_body */
-function maxCostOf({ maxCost }: ExperimentBody): number | null {
-  if (maxCost === undefined) return null;
-  const nano = usdToNano(maxCost);
-  if (nano !== null) return nano;
-  throw new AssayError('invalid_body', `maxCost must have at most nine decimals, but is ${maxCost}`);
 }
 
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {

@@ -138,7 +138,11 @@ t.test('what cannot be run ends with 3 and the reason, before anything is spent'
     [[...politely, '--target', 'gpt-4o'], /a target is model:<model>, prompt:<prompt>/],
     [[...politely, '--target', 'prompt:none'], /there is no prompt named "none"/],
     [[...common, ...target, '--rule', 'kind better'], /there is no evaluator named "kind"/],
-    [[...common, ...target, '--rule', 'polite > very'], /The rule "polite > very" has no number/],
+    // This baseline is not measured yet.
+    [
+      [...common, '--baseline', 'model:gpt-4', ...target, '--rule', 'polite > very'],
+      /The rule "polite > very" has no number/,
+    ],
     [[...politely, ...target, '--repetitions', 'two'], /--repetitions must be a number, but is "two"/],
     [
       [...politely, ...target, '--max-cost', '0.0000001', '--target', 'model:gpt-4o-mini'],
