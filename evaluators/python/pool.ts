@@ -53,6 +53,8 @@ export class ChildPool {
   readonly #retiring = new Set<Zygote>();
   readonly #idle: Child[] = [];
   readonly #waiters: Waiter[] = [];
+  /** Jobs that wait for a child with limits of their own. */
+  #forking = 0;
   /** Children forked with the default limits and not ready yet. */
   #starting = 0;
   #failedStarts = 0;
@@ -97,7 +99,11 @@ export class ChildPool {
     if (this.#isResting) this.#wake();
     const isDefault =
       limits.cpuSeconds === DEFAULT_LIMITS.cpuSeconds && limits.memoryMb === DEFAULT_LIMITS.memoryMb;
-    return isDefault ? this.#acquireIdle() : this.#forkFor(limits);
+    if (isDefault) return this.#acquireIdle();
+    this.#forking += 1;
+    return this.#forkFor(limits).finally(() => {
+      this.#forking -= 1;
+    });
   }
 
   /** Ends all children and zygotes and removes the socket; resolves when they are gone. */
@@ -113,10 +119,10 @@ export class ChildPool {
     await this.#socket.close();
   }
 
-  /** Ends the zygote, after the jobs under way. While one is being started, the rest is put off. */
+  /** Ends the zygote, after the jobs under way. While one is being started or a job waits for a child, the rest is put off. */
   #rest(): void {
     const zygote = this.#zygote;
-    if (zygote === null || this.#isReplacing || this.#waiters.length > 0) {
+    if (zygote === null || this.#isReplacing || this.#waiters.length + this.#forking > 0) {
       this.#resting.refresh();
       return;
     }

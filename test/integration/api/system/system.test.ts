@@ -17,7 +17,7 @@ const gateway: GatewayState = { outbox, breakers: [], is_limiting_alone: false }
 async function report(role: string, state: object, version = '0.1.0', agoSeconds = 0) {
   await sql`
     insert into assay.processes (process_id, role, host, pid, version, started_at, at, state)
-    values (gen_random_uuid(), ${role}, 'secret-host', 4711, ${version}, now(),
+    values (gen_random_uuid(), ${role}, 'secret-host', 987654321, ${version}, now(),
             now() - ${agoSeconds} * interval '1 second', ${JSON.stringify(state)}::text::jsonb)`;
 }
 t.beforeEach(async () => {
@@ -43,7 +43,7 @@ t.test('the API that answers lists itself, and a whole installation is ok', asyn
     ],
   );
   t.equal(system.ingest.lag_ms, 0);
-  t.notMatch(JSON.stringify(system), /secret-host|4711/, 'where processes run is not for keys');
+  t.notMatch(JSON.stringify(system), /secret-host|987654321/, 'where processes run is not for keys');
 });
 
 t.test('a role whose processes are silent is missing, and the health says so', async (t) => {

@@ -155,6 +155,18 @@ for (const wantedTier of TIERS_HERE) {
     },
   );
 
+  t.test(
+    `a job that waits for a child keeps the sandbox from resting, whatever its limits, tier ${wantedTier}`,
+    async (t) => {
+      // Less than a zygote takes to start: a rest is due whenever one has.
+      const sandbox = await openSandbox(t, { wantedTier, concurrency: 2, restAfterMs: 1 });
+      for (const limits of [AMPLE, { ...AMPLE, cpuSeconds: 7 }]) {
+        const { outcome } = await sandbox.evaluate({ code: define('return 0.5'), ...texts, limits });
+        t.equal(brief(outcome), 0.5, `with ${limits.cpuSeconds} s of CPU`);
+      }
+    },
+  );
+
   t.test(`kill -9 of the zygote ends its children, tier ${wantedTier}`, async (t) => {
     const sandbox = await openSandbox(t, { wantedTier });
     const limits = { ...DEFAULT_LIMITS, cpuSeconds: 9, wallMs: 9_000 };
