@@ -117,10 +117,10 @@ export class StreamConsumer {
           await this.#storeOnce(batch);
           break;
         } catch (error) {
-          const { log } = this.#options;
+          const { log, connection } = this.#options;
           const retryMs = backoff.next();
           log.warn({ error: describeError(error), retryMs }, 'cannot store log entries; will try again');
-          if (this.#isStopping) throw error;
+          if (this.#isStopping || connection.isClosed()) throw error;
           await sleep(retryMs);
         }
       }

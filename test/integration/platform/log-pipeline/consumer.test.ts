@@ -14,6 +14,7 @@ import {
 } from '#platform/log-pipeline/stream/mod.ts';
 import { ConnectionMonitor } from '#platform/nats/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { logEntry } from '../../../support/log-entries.ts';
 import { natsIsMissing } from '../../../support/nats.ts';
@@ -148,6 +149,27 @@ t.test('a removed consumer is created again, and used by readers of the former o
   forwarder.stop();
   await running;
 });
+
+t.test(
+  'a consumer whose connection is closed ends, also while Postgres takes nothing',
+  { skip },
+  async (t) => {
+    const { outbox, forward, consume, manager, sql } = await setUpLogPath(t);
+    await sql.end();
+    const own = await outbox();
+    await forward(own.id);
+    const { connection, running } = await consume();
+    const entry = logEntry();
+    await own.outbox.append(entry.id, entry);
+    const jetStream = await manager();
+    await waitFor('it to take the entry', async () => {
+      const info = await findLogConsumer(jetStream).catch(() => null);
+      return info?.num_ack_pending === 1;
+    });
+    await connection.close();
+    t.ok(await settlesWithin(running, 30_000), 'it stores nothing that it could not acknowledge');
+  },
+);
 
 t.test('a new consumer of a stream that does not begin at 1 is not taken for stuck', { skip }, async (t) => {
   const { manager, connectTo } = await setUpLogPath(t);

@@ -53,7 +53,13 @@ export async function setUpLogPath(owner: Owner, natsConfig = '') {
       retentionDays: null,
       onStored: () => {},
     });
-    return { consumer, connection, running: consumer.run() };
+    const running = consumer.run();
+    owner.teardown(async () => {
+      consumer.stop();
+      await connection.close();
+      await running;
+    });
+    return { consumer, connection, running };
   };
   const stored = async () => {
     const rows = await sql<{ request_id: string }[]>`select request_id from assay.requests`;
