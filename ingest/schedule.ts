@@ -11,6 +11,7 @@ import {
   laneOf,
   type Probe,
   probesFor,
+  type Scope,
   type ScoringType,
   samplingPoint,
 } from '#core/scoring/mod.ts';
@@ -22,8 +23,11 @@ export type OnlineEvaluator = {
   organizationId: string;
   evaluatorId: string;
   version: number;
+  scope: Scope;
   scoringType: ScoringType;
   adapter: string | null;
+  /** Silence after which a session is evaluated; of evaluators of sessions only. */
+  idleSeconds: number;
   sampleRate: number;
   probeRate: number;
   propertyFilters: { key: string; value: string }[];
@@ -40,7 +44,8 @@ export async function findOnlineEvaluators(
   );
   if (organizations.size === 0) return [];
   return await tx<OnlineEvaluator[]>`
-    select o.organization_id as "organizationId", o.evaluator_id as "evaluatorId", e.version,
+    select o.organization_id as "organizationId", o.evaluator_id as "evaluatorId", e.version, e.scope,
+           o.idle_seconds as "idleSeconds",
            e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter,
            o.sample_rate as "sampleRate", o.probe_rate as "probeRate",
            o.property_filters as "propertyFilters", o.filter
@@ -55,7 +60,7 @@ export async function findOnlineEvaluators(
 export type OnBadFilter = (evaluatorId: string, error: unknown) => void;
 
 /**
- * Schedules the evaluations of these records, which must be stored before, in the same transaction.
+ * Schedules the evaluations of these records by evaluators of requests. They must be stored before, in the same transaction.
  * @param isAnyKnown whether some of them were stored before: an evaluator that was scheduled for such a record then, in any
  *   version, is not scheduled again
  * @returns the number of new evaluations
@@ -69,6 +74,7 @@ export async function scheduleEvaluations(
 ): Promise<number> {
   const due: Due[] = [];
   for (const evaluator of online) {
+    if (evaluator.scope !== 'request') continue;
     const sampled = records.filter((record) => applies(evaluator, record));
     const passing = await passFilter(tx, evaluator, sampled, onBadFilter);
     for (const { request } of passing) due.push(...evaluationsOf(evaluator, request));
@@ -110,11 +116,19 @@ type Due = {
  * and models: their scores would cost money, and move the quality that is measured of real traffic. A run scores them when its
  * filter finds them, and an experiment has evaluators of its own.
  */
-const isScorable = ({ source }: StorableRecord['request']) => source === 'gateway' || source === 'api';
+export const isScorable = ({ source }: StorableRecord['request']) => source === 'gateway' || source === 'api';
 
 function applies(evaluator: OnlineEvaluator, { request }: StorableRecord): boolean {
   if (request.organization_id !== evaluator.organizationId || !isScorable(request)) return false;
   if (!isSampled(evaluator.evaluatorId, request.request_id, evaluator.sampleRate)) return false;
+  return hasProperties(evaluator, { request });
+}
+
+/** Returns whether a request has the properties that an evaluator asks for. */
+export function hasProperties(
+  evaluator: OnlineEvaluator,
+  { request }: Pick<StorableRecord, 'request'>,
+): boolean {
   if (evaluator.propertyFilters.length === 0) return true;
   const properties = JSON.parse(request.properties_folded) as Record<string, string>;
   return evaluator.propertyFilters.every(
@@ -123,7 +137,7 @@ function applies(evaluator: OnlineEvaluator, { request }: StorableRecord): boole
 }
 
 /** Returns the records that pass an evaluator's filter, found by the same statement as in a query. */
-async function passFilter(
+export async function passFilter(
   tx: TransactionSql,
   { evaluatorId, organizationId, filter }: OnlineEvaluator,
   records: readonly StorableRecord[],

@@ -17,6 +17,7 @@ import { countExperiments } from './experiments.ts';
 import { countJudgeCalls } from './judge-calls.ts';
 import { isExpired } from './retention.ts';
 import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
+import { scheduleSessions } from './schedule-sessions.ts';
 import { countSessions } from './sessions.ts';
 import {
   ensurePartitions,
@@ -193,6 +194,7 @@ export class BatchStore {
     if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
     // Last, so that others wait for these sessions as briefly as possible.
     await countSessions(tx, added);
+    if (online.length > 0) await scheduleSessions(tx, added, online, this.#onBadFilter);
     return added.length;
   }
 

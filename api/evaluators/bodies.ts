@@ -10,11 +10,21 @@ import {
   MAX_PROPERTY_VALUE_LENGTH,
 } from '#core/contracts/query.ts';
 import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
-import { EVALUATION_STATES, JUDGE_TYPES, RETRIED_FROM, SCORING_TYPES } from '#core/evaluations/mod.ts';
+import {
+  EVALUATION_STATES,
+  JUDGE_TYPES,
+  RETRIED_FROM,
+  SCOPES,
+  SCORING_TYPES,
+} from '#core/evaluations/mod.ts';
 
 export { DEFAULT_LIMIT };
 
 const ScoringType = OneOf(SCORING_TYPES);
+const Scope = {
+  ...OneOf(SCOPES),
+  description: 'What it scores: each request, or each whole session. Default: request',
+};
 /** Any value here: its rules depend on the scoring type, and core/contracts/evaluator.ts checks them. */
 const Template = Type.Optional(Type.Unknown());
 /** More than judges cost anyone in a day, and small enough that a number is exact to the nano-dollar. */
@@ -34,6 +44,7 @@ export const NewEvaluatorBody = Type.Object(
   {
     name: Type.String(),
     scoring_type: ScoringType,
+    scope: Type.Optional(Scope),
     llm_template: Template,
     code_template: Template,
     external_config: Template,
@@ -48,6 +59,7 @@ export const EvaluatorChangeBody = Type.Object(
   {
     name: Type.Optional(Type.String()),
     scoring_type: Type.Optional(ScoringType),
+    scope: Type.Optional(Scope),
     llm_template: Template,
     code_template: Template,
     external_config: Template,
@@ -63,6 +75,7 @@ export const EvaluatorQueryBody = Type.Object(
   {
     name: Type.Optional(Type.String({ description: 'A part of the name, ignoring case' })),
     scoring_type: Type.Optional(ScoringType),
+    scope: Type.Optional(Scope),
     isPaused: Type.Optional(Type.Boolean()),
   },
   closed,
@@ -72,6 +85,9 @@ export type EvaluatorQueryBody = Static<typeof EvaluatorQueryBody>;
 /** A share in percent. */
 const Percent = Type.Number({ minimum: 0, maximum: 100 });
 const MAX_PROPERTY_FILTERS = 20;
+
+/** A day: whoever comes back later begins another session, or has this one evaluated again. */
+const MAX_IDLE_SECONDS = 86_400;
 
 const onlineConfig = Type.Object(
   {
@@ -94,6 +110,14 @@ const onlineConfig = Type.Object(
     q: Type.Optional(QueryText),
     /** Share of the sampled requests with a probe, which measures the evaluator itself. */
     probeRate: Type.Optional(Percent),
+    idleSeconds: Type.Optional(
+      Type.Integer({
+        minimum: 1,
+        maximum: MAX_IDLE_SECONDS,
+        description:
+          'Silence after which a session is evaluated; for evaluators of sessions only. Default: 900',
+      }),
+    ),
   },
   closed,
 );
@@ -158,6 +182,7 @@ export const EvaluationQueryBody = Type.Object(
     evaluatorId: Type.Optional(Type.String()),
     version: Type.Optional(Type.Integer({ minimum: 1, maximum: 2 ** 31 - 1 })),
     requestId: Type.Optional(Type.String()),
+    sessionId: Type.Optional(Type.String({ description: 'Those of evaluators of sessions' })),
     runId: Type.Optional(Type.String()),
     state: Type.Optional(OneOf(EVALUATION_STATES)),
     imported: Type.Optional(
@@ -185,8 +210,13 @@ export type EvaluatorRetryBody = Static<typeof EvaluatorRetryBody>;
 
 const TestInputBody = Type.Object(
   {
-    inputBody: Type.Unknown({ description: 'The body of a request: JSON, or a string of JSON' }),
-    outputBody: Type.Unknown({ description: 'The body of its response: the same' }),
+    inputBody: Type.Optional(
+      Type.Unknown({ description: 'The body of a request: JSON, or a string of JSON' }),
+    ),
+    outputBody: Type.Optional(Type.Unknown({ description: 'The body of its response: the same' })),
+    sessionId: Type.Optional(
+      Type.String({ description: 'Instead of the two: a session of the log, scored as a whole' }),
+    ),
     inputs: Type.Optional(Type.Object({}, { description: 'Prompt variables' })),
     expected: Type.Optional(Type.Unknown({ description: 'What the answer should have been' })),
   },

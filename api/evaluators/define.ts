@@ -12,7 +12,7 @@ import {
 import { type ExternalSecrets, readExternalConfig } from '#core/contracts/external.ts';
 import type { CompileTrialResult } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
-import type { ScoringType } from '#core/scoring/mod.ts';
+import type { Scope, ScoringType } from '#core/scoring/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
 import type { EvaluatorRow, Templates } from './evaluator-json.ts';
@@ -35,6 +35,7 @@ export type DefineOptions = {
 
 export type DefinitionRequest = SecretOwner & {
   scoringType: ScoringType;
+  scope: Scope;
   /** The value of the type's own field. */
   value: unknown;
   /** The version that it replaces. */
@@ -68,7 +69,7 @@ export function ownTemplate(scoringType: ScoringType, body: { [field in Template
  * @throws AssayError invalid_body, evaluators_unavailable
  */
 export async function define(options: DefineOptions, wanted: DefinitionRequest): Promise<Definition | null> {
-  const { scoringType, value, previous } = wanted;
+  const { scoringType, scope, value, previous } = wanted;
   switch (scoringType) {
     case 'PYTHON': {
       const code_template = readCodeTemplate(value);
@@ -79,9 +80,9 @@ export async function define(options: DefineOptions, wanted: DefinitionRequest):
     case 'EXTERNAL':
       return defineExternal(options, wanted);
     case 'LLM-RUBRIC':
-      return await defineJudge(options, wanted, await readRubric(options.sql, wanted.organizationId, value));
+      return await defineJudge(options, wanted, await readRubric(options.sql, wanted, value));
     default:
-      return await defineJudge(options, wanted, readLlmTemplate(scoringType, value));
+      return await defineJudge(options, wanted, readLlmTemplate(scoringType, value, scope));
   }
 }
 

@@ -2,6 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
+import { lastOfSession } from '#core/sessions/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd, runStatement } from '../requests/mod.ts';
 import type { Context } from './context.ts';
@@ -10,7 +11,9 @@ import { refuseImported, requireEvaluator } from './evaluators.ts';
 
 export const DryRunJson = Type.Object(
   {
-    matching: Type.Integer({ description: 'Requests that pass the filter' }),
+    matching: Type.Integer({
+      description: 'Requests that pass the filter; for an evaluator of sessions, the sessions that have one',
+    }),
     already_scored: Type.Integer({
       description: 'Those of them that this version has an evaluation of: they are not scored again',
     }),
@@ -44,6 +47,38 @@ async function countScored(
   return row!.count;
 }
 
+/** Counts the sessions of a run, and those of them whose newest request this version has an evaluation of. */
+async function countSessions(
+  tx: TransactionSql,
+  {
+    organizationId,
+    evaluator,
+    filter,
+    until,
+  }: {
+    organizationId: string;
+    evaluator: EvaluatorRow;
+    filter: Filter;
+    until: Date;
+  },
+): Promise<{ matching: number; scored: number }> {
+  const parameters = new Parameters();
+  const conditions = lastOfSession({ organizationId, filter, until }, parameters);
+  const text = `
+    select count(*)::int4 as matching,
+           count(*) filter (where exists (
+             select from assay.evaluations e
+              where e.organization_id = r.organization_id and e.request_id = r.request_id and e.created_at = r.created_at
+                and e.evaluator_id = ${parameters.bind(evaluator.evaluator_id, 'uuid')}
+                and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = ''))::int4 as scored
+      from assay.requests r where ${conditions.join(' and ')}`;
+  const [row] = await runStatement<{ matching: number; scored: number }>(tx, {
+    text,
+    values: parameters.values,
+  });
+  return row!;
+}
+
 /** Returns the cost of an evaluation in nano-dollars, by those so far; null: not known. */
 export async function averageCost(
   tx: TransactionSql,
@@ -59,7 +94,7 @@ export async function averageCost(
 
 /** Counts and estimates; schedules nothing. */
 export async function dryRun(
-  { sql, requests }: Pick<Context, 'sql' | 'requests'>,
+  { sql, requests, clock }: Pick<Context, 'sql' | 'requests' | 'clock'>,
   wanted: {
     organizationId: string;
     evaluatorId: string;
@@ -71,11 +106,19 @@ export async function dryRun(
 ): Promise<DryRunJson> {
   const { organizationId, evaluatorId, filter } = wanted;
   const limit = wanted.sample?.n ?? wanted.limit;
-  const matching = await requests.count(organizationId, { filter });
+  const matchingRequests = await requests.count(organizationId, { filter });
   return inOrganization(sql, organizationId, async (tx) => {
     const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
     refuseImported(evaluator);
-    const scored = await countScored(tx, organizationId, evaluator, parseFilter(filter));
+    const parsed = parseFilter(filter);
+    const until = new Date(clock.now());
+    const { matching, scored } =
+      evaluator.scope === 'session'
+        ? await countSessions(tx, { organizationId, evaluator, filter: parsed, until })
+        : {
+            matching: matchingRequests,
+            scored: await countScored(tx, organizationId, evaluator, parsed),
+          };
     const cost = await averageCost(tx, organizationId, evaluator);
     const count = Math.min(limit ?? Number.POSITIVE_INFINITY, Math.max(0, matching - scored));
     return {

@@ -63,6 +63,10 @@ export const EvaluationJson = Type.Object(
     version: Type.Integer({ description: 'Of the evaluator' }),
     request_id: Type.String(),
     request_created_at: Timestamp,
+    session_id: Nullable(
+      Type.String(),
+      'The session that was scored, up to this request; null: the request by itself',
+    ),
     probe: Nullable(
       OneOf(PROBES),
       'What was changed to measure the evaluator itself; null: an ordinary evaluation',
@@ -109,6 +113,7 @@ export type EvaluationRow = {
   version: number;
   request_id: string;
   created_at: Date;
+  session_id: string | null;
   probe: Probe | '';
   run_id: string | null;
   rubric_id: string | null;
@@ -182,6 +187,7 @@ export function evaluationJson(row: EvaluationRow, waitReason: WaitReason): Eval
     version: row.version,
     request_id: row.request_id,
     request_created_at: row.created_at.toISOString(),
+    session_id: row.session_id,
     probe: row.probe === '' ? null : row.probe,
     run_id: row.run_id,
     rubric_id: row.rubric_id,

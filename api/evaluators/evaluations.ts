@@ -1,6 +1,6 @@
 /** Finds, retries and cancels single evaluations. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { storableText } from '#core/contracts/storable-text.ts';
+import { storableSessionText, storableText } from '#core/contracts/storable-text.ts';
 import { CANCELLED_FROM, type EvaluationState, RETRIED_FROM } from '#core/evaluations/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { DEFAULT_LIMIT, type EvaluationQueryBody } from './bodies.ts';
@@ -45,11 +45,12 @@ async function show(tx: TransactionSql, organizationId: string, id: string): Pro
 }
 
 function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
-  const { evaluatorId, version, requestId, runId, state, imported, errorCode } = query;
+  const { evaluatorId, version, requestId, sessionId, runId, state, imported, errorCode } = query;
   return tx`
     ${evaluatorId === undefined ? tx`` : tx`and e.evaluator_id = ${evaluatorId}`}
     ${version === undefined ? tx`` : tx`and e.version = ${version}`}
     ${requestId === undefined ? tx`` : tx`and e.request_id = ${storableText(requestId)}`}
+    ${sessionId === undefined ? tx`` : tx`and e.session_id = ${storableSessionText(sessionId)}`}
     ${runId === undefined ? tx`` : tx`and e.run_id = ${runId}`}
     ${state === undefined ? tx`` : tx`and e.state = ${state}`}
     ${imported === undefined ? tx`` : tx`and (e.imported_at is not null) = ${imported}`}

@@ -12,7 +12,9 @@ import {
   laneOf,
   PAUSE_REASONS,
   type PauseReason,
+  SCOPES,
   SCORING_TYPES,
+  type Scope,
   type ScoringType,
 } from '#core/evaluations/mod.ts';
 import { usdOrNull } from '../requests/mod.ts';
@@ -33,6 +35,7 @@ export type EvaluatorRow = Templates & {
   name: string;
   score_key: string;
   scoring_type: ScoringType;
+  scope: Scope;
   version: number;
   paused_reason: PauseReason | null;
   paused_message: string | null;
@@ -99,6 +102,7 @@ export const EvaluatorJson = Type.Object(
     waiting: Nullable(Type.String(), 'Why none of its evaluations can begin; null: they can'),
     daily_budget_usd: Nullable(Type.Number(), 'What its judges may cost a day (UTC); null: no limit'),
     threshold: ThresholdShape,
+    scope: { ...OneOf(SCOPES), description: 'What it scores: each request, or each whole session' },
   },
   { ...closed, $id: 'Evaluator' },
 );
@@ -124,5 +128,6 @@ export function evaluatorJson(row: EvaluatorRow, waitReason: WaitReason): Evalua
       : waitReason(laneOf(row.scoring_type, row.external_config?.adapter ?? null)),
     daily_budget_usd: usdOrNull(row.daily_budget_nano),
     threshold: row.threshold,
+    scope: row.scope,
   };
 }

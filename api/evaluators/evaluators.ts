@@ -87,6 +87,14 @@ export function refuseImported({ external_config }: EvaluatorRow): void {
   );
 }
 
+/** @throws AssayError invalid_body for an evaluator that no session can be scored by */
+function refuseSessions(scoringType: ScoringType, { external_config }: Templates): void {
+  const foreign = (what: string) =>
+    new AssayError('invalid_body', `scope must be request for ${what}: it scores no sessions`);
+  if (scoringType === 'LLM-PAIRWISE') throw foreign('the scoring_type LLM-PAIRWISE');
+  if (isImported(external_config?.adapter)) throw foreign('the adapter "imported"');
+}
+
 /** @throws AssayError invalid_body */
 function checkThresholdOf(
   scoringType: ScoringType,
@@ -116,6 +124,7 @@ export function createEvaluators(context: Context): Evaluators {
             organizationId,
             evaluatorId: id,
             scoringType: before.scoring_type,
+            scope: before.scope,
             value: change.template,
             previous: before,
           });
@@ -148,7 +157,7 @@ export function createEvaluators(context: Context): Evaluators {
   return {
     async create(organizationId, body) {
       const named = readName(body.name);
-      const scoringType = body.scoring_type;
+      const { scoring_type: scoringType, scope = 'request' } = body;
       const template = ownTemplate(scoringType, body);
       const dailyBudgetNano = budgetOf(scoringType, body.daily_budget_usd);
       if (template === undefined) {
@@ -162,9 +171,11 @@ export function createEvaluators(context: Context): Evaluators {
       const definition = (await define(context, {
         ...owner,
         scoringType,
+        scope,
         value: template,
         previous: null,
       })) as Definition;
+      if (scope === 'session') refuseSessions(scoringType, definition);
       const threshold = body.threshold ?? null;
       checkThresholdOf(scoringType, definition, threshold, false);
       return inOrganization(sql, organizationId, async (tx) => {
@@ -174,7 +185,7 @@ export function createEvaluators(context: Context): Evaluators {
           throw new AssayError('conflict', `An organization can have at most ${MAX_EVALUATORS} evaluators`);
         }
         const at = new Date(clock.now());
-        await insertEvaluator(tx, { ...owner, ...named, scoringType, dailyBudgetNano, at });
+        await insertEvaluator(tx, { ...owner, ...named, scoringType, scope, dailyBudgetNano, at });
         await addVersion(tx, { ...owner, version: 1, definition, threshold, at });
         return shown(tx, await requireEvaluator(tx, organizationId, evaluatorId));
       });
@@ -186,7 +197,7 @@ export function createEvaluators(context: Context): Evaluators {
       );
     },
 
-    async query(organizationId, { name, scoring_type, isPaused }) {
+    async query(organizationId, { name, scoring_type, scope, isPaused }) {
       const { rows, waitReason } = await inOrganization(sql, organizationId, async (tx) => ({
         rows: await listEvaluators(tx, organizationId),
         waitReason: await readWaitReason(tx),
@@ -197,6 +208,7 @@ export function createEvaluators(context: Context): Evaluators {
           (row) =>
             (name === undefined || foldName(row.name).includes(foldName(name))) &&
             (scoring_type === undefined || row.scoring_type === scoring_type) &&
+            (scope === undefined || row.scope === scope) &&
             (isPaused === undefined || (row.paused_reason !== null) === isPaused),
         )
         .map((row) => evaluatorJson(row, waitReason));

@@ -47,6 +47,12 @@ export function readChange(body: EvaluatorChangeBody, current: EvaluatorRow): Ch
       `scoring_type cannot change: it is ${current.scoring_type}, but ${body.scoring_type} is asked for; make another evaluator`,
     );
   }
+  if (body.scope !== undefined && body.scope !== current.scope) {
+    throw new AssayError(
+      'invalid_body',
+      `scope cannot change: it is ${current.scope}, but ${body.scope} is asked for; make another evaluator`,
+    );
+  }
   if (CHANGEABLE.every((field) => body[field] === undefined)) {
     throw new AssayError('invalid_body', `body must hold at least one of ${CHANGEABLE.join(', ')}`);
   }

@@ -1,6 +1,6 @@
 /** The statements of evaluators and their versions, each within one organization. */
 import { storableJson } from '#core/json/mod.ts';
-import type { ScoringType } from '#core/scoring/mod.ts';
+import type { Scope, ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Definition } from './define.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
@@ -16,7 +16,7 @@ export async function lockEvaluators(tx: TransactionSql, organizationId: string)
 const columns = (tx: TransactionSql) => tx`
   e.evaluator_id, e.organization_id, e.name, e.score_key, e.scoring_type, e.version, e.paused_reason, e.paused_message,
   e.daily_budget_nano, e.created_at, e.updated_at, v.llm_template, v.code_template, v.external_config, v.secrets,
-  v.threshold
+  v.threshold, e.scope
   from assay.evaluators e
   join assay.evaluator_versions v
     on v.organization_id = e.organization_id and v.evaluator_id = e.evaluator_id and v.version = e.version`;
@@ -74,14 +74,15 @@ type EvaluatorFields = {
 
 export async function insertEvaluator(
   tx: TransactionSql,
-  evaluator: EvaluatorFields & { scoringType: ScoringType },
+  evaluator: EvaluatorFields & { scoringType: ScoringType; scope: Scope },
 ): Promise<void> {
-  const { organizationId, evaluatorId, name, scoreKey, scoringType, dailyBudgetNano, at } = evaluator;
+  const { organizationId, evaluatorId, name, scoreKey, scoringType, scope, dailyBudgetNano, at } = evaluator;
   await tx`
     insert into assay.evaluators
-      (evaluator_id, organization_id, name, score_key, scoring_type, daily_budget_nano, created_at, updated_at)
+      (evaluator_id, organization_id, name, score_key, scoring_type, scope, daily_budget_nano, created_at, updated_at)
     values
-      (${evaluatorId}, ${organizationId}, ${name}, ${scoreKey}, ${scoringType}, ${dailyBudgetNano}, ${at}, ${at})`;
+      (${evaluatorId}, ${organizationId}, ${name}, ${scoreKey}, ${scoringType}, ${scope}, ${dailyBudgetNano},
+       ${at}, ${at})`;
 }
 
 export async function addVersion(

@@ -6,14 +6,14 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { checkCode, llmTemplateReader } from '#core/contracts/evaluator.ts';
 import { readExternalConfig } from '#core/contracts/external.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
-import { storableText } from '#core/contracts/storable-text.ts';
+import { storableSessionText, storableText } from '#core/contracts/storable-text.ts';
 import {
   type TestInput,
   type TestTrialResult,
   TRIAL_EVALUATOR_ID,
   type TrialDefinition,
 } from '#core/contracts/trial.ts';
-import { isImported } from '#core/evaluations/mod.ts';
+import { isImported, type Scope } from '#core/evaluations/mod.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import type { ExternalTestBody, LlmTestBody, PythonTestBody, TestInputBody } from './bodies.ts';
@@ -107,14 +107,38 @@ function writeJson(value: unknown, path: string): string {
   }
 }
 
-function readTestInput({ inputBody, outputBody, inputs, expected }: TestInputBody): TestInput {
+function readTestInput({ inputBody, outputBody, sessionId, inputs, expected }: TestInputBody): TestInput {
   return {
-    requestText: bodyText(inputBody, 'testInput.inputBody'),
-    responseText: bodyText(outputBody, 'testInput.outputBody'),
+    ...(sessionId === undefined
+      ? readBodies(inputBody, outputBody)
+      : readSessionId(sessionId, inputBody, outputBody)),
     inputs: (inputs ?? {}) as Record<string, unknown>,
     ...(expected !== undefined && { expected: writeJson(expected, 'testInput.expected') }),
   };
 }
+
+function readBodies(
+  inputBody: unknown,
+  outputBody: unknown,
+): Pick<TestInput, 'requestText' | 'responseText'> {
+  const missing = inputBody === undefined ? 'inputBody' : outputBody === undefined ? 'outputBody' : null;
+  if (missing !== null)
+    throw new AssayError('invalid_body', `testInput.${missing} is required without testInput.sessionId`);
+  return {
+    requestText: bodyText(inputBody, 'testInput.inputBody'),
+    responseText: bodyText(outputBody, 'testInput.outputBody'),
+  };
+}
+
+function readSessionId(sessionId: string, ...bodies: readonly unknown[]) {
+  if (bodies.some((body) => body !== undefined)) {
+    const message = 'testInput.sessionId takes the place of testInput.inputBody and testInput.outputBody';
+    throw new AssayError('invalid_body', message);
+  }
+  return { requestText: 'null', responseText: 'null', sessionId: storableSessionText(sessionId) };
+}
+
+const scopeOf = ({ sessionId }: TestInputBody): Scope => (sessionId === undefined ? 'request' : 'session');
 
 function errorOf(outcome: Outcome): TestError {
   switch (outcome.state) {
@@ -183,7 +207,11 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
   return {
     async llm(organizationId, body) {
       const scoringType = body.evaluatorConfig.evaluator_scoring_type;
-      const llmTemplate = readLlmTemplate(scoringType, body.evaluatorConfig.evaluator_llm_template);
+      const llmTemplate = readLlmTemplate(
+        scoringType,
+        body.evaluatorConfig.evaluator_llm_template,
+        scopeOf(body.testInput),
+      );
       const at = LLM_TEMPLATE_PATH.join('.');
       await checkJudges(checkJudgeModel, { organizationId, template: llmTemplate, at });
       return llmTestJson(await run(organizationId, body, { scoringType, llmTemplate }));

@@ -1,5 +1,7 @@
 /** The evaluators of experiments. */
-import type { ScoringType } from '#core/scoring/mod.ts';
+import { quoteValue } from '#core/contracts/check.ts';
+import { AssayError } from '#core/contracts/errors.ts';
+import type { Scope, ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, refusePairwise, unknown } from '../evaluators/mod.ts';
 
@@ -22,8 +24,8 @@ export async function findGraders(
   evaluatorIds: readonly string[],
 ): Promise<Grader[]> {
   const ids = [...new Set(evaluatorIds.map((id) => readUuid('evaluator', id)))];
-  const rows = await tx<Grader[]>`
-    select e.evaluator_id as id, e.name, e.version, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
+  const rows = await tx<(Grader & { scope: Scope })[]>`
+    select e.evaluator_id as id, e.name, e.version, e.scope, e.scoring_type as "scoringType", v.external_config ->> 'adapter' as adapter
       from assay.evaluators e
       join assay.evaluator_versions v on v.evaluator_id = e.evaluator_id and v.version = e.version
      where e.organization_id = ${organizationId} and e.evaluator_id = any(${ids}::uuid[]) and e.deleted_at is null`;
@@ -32,8 +34,16 @@ export async function findGraders(
     const found = byId.get(id);
     if (found === undefined) throw unknown('evaluator', id);
     refusePairwise(found.scoringType);
+    if (found.scope === 'session') throw gradesSessions(found.name);
     return found;
   });
+}
+
+function gradesSessions(name: string): AssayError {
+  return new AssayError(
+    'invalid_body',
+    `The evaluator ${quoteValue(name)} scores whole sessions, and the answers of an experiment belong to none`,
+  );
 }
 
 /** Returns the evaluators of an experiment that still exist, in the versions that it grades by. */

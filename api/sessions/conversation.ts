@@ -4,8 +4,7 @@
  */
 import type { Conversation, Turn } from '#core/contracts/session.ts';
 import type { Statement } from '#core/filter/mod.ts';
-import { answerOf, messagesOf } from '#core/messages/mod.ts';
-import { countSeen, type Shown, shownBy } from '#core/sessions/mod.ts';
+import { countSeen, type Said, saidIn } from '#core/sessions/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { runStatement } from '../requests/mod.ts';
 import { draftFor, finish } from './conditions.ts';
@@ -80,9 +79,6 @@ function turnsStatement(
   return finish(draft, text);
 }
 
-/** A turn that was read, as later turns are compared with it. */
-type Said = { messages: unknown[]; answer: unknown; shown: Shown };
-
 /** Reads the bodies of turns, each once. */
 class TurnReader {
   readonly #tx: TransactionSql;
@@ -137,9 +133,7 @@ class TurnReader {
       const { request_id, bytes } = this.#rows[index]!;
       this.#bytes += bytes;
       const body = byId.get(request_id);
-      const messages = messagesOf(parse(body?.request_text));
-      const answer = answerOf(parse(body?.response_text));
-      this.#said.set(index, { messages, answer, shown: shownBy(messages, answer) });
+      this.#said.set(index, saidIn(body?.request_text, body?.response_text));
     }
   }
 }
@@ -163,25 +157,4 @@ function bodiesStatement(organizationId: string, keys: readonly TurnRow[]): Stat
       join assay.bodies b on b.organization_id = ${organization} and b.created_at = k.created_at
                                  and b.request_id = k.request_id`;
   return finish(draft, text);
-}
-
-/** Returns the value of a stored body. Bodies are JSON, but one may be nested deeper than can be compared. */
-function parse(text: string | undefined): unknown {
-  if (text === undefined) return null;
-  const value: unknown = JSON.parse(text);
-  return isTooDeep(text) ? { messages: [{ role: 'user', content: text }] } : value;
-}
-
-/** Nesting that is compared: deeper than any real message, and well within the stack. */
-const MAX_NESTING = 200;
-
-function isTooDeep(text: string): boolean {
-  let depth = 0;
-  for (let at = 0; at < text.length; at += 1) {
-    const code = text.charCodeAt(at);
-    if (code === 0x7b || code === 0x5b) depth += 1;
-    else if (code === 0x7d || code === 0x5d) depth -= 1;
-    if (depth > MAX_NESTING) return true;
-  }
-  return false;
 }

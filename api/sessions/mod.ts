@@ -29,6 +29,7 @@ import { measureSessions, metricsJson } from './metrics.ts';
 import { nameJson, namesPage, type StoredName } from './names.ts';
 import { findSessions, oneSession } from './page.ts';
 import { readSessionsQuery } from './read-query.ts';
+import { readSessionScores } from './scores.ts';
 import { type StoredSession, sessionJson } from './session-json.ts';
 import { SpanDigests } from './span-digests.ts';
 import { type TreeRow, treeOf, treeStatement } from './tree.ts';
@@ -69,10 +70,15 @@ export function createSessionService({ sql, clock }: { sql: Sql; clock: Clock })
   return {
     async query(organizationId, body) {
       const query = readSessionsQuery(body);
-      const found = await inOrganization(sql, organizationId, (tx) =>
-        findSessions(tx, organizationId, query),
-      );
-      return found.map(sessionJson);
+      return await inOrganization(sql, organizationId, async (tx) => {
+        const found = await findSessions(tx, organizationId, query);
+        const scores = await readSessionScores(
+          tx,
+          organizationId,
+          found.map((session) => session.session_id),
+        );
+        return found.map((session) => sessionJson(session, scores.get(session.session_id)!));
+      });
     },
 
     async queryNames(organizationId, body) {
@@ -101,14 +107,19 @@ export function createSessionService({ sql, clock }: { sql: Sql; clock: Clock })
 
     async getTree(organizationId, sessionId, parameters) {
       const page = readPage(parameters, MAX_TREE_REQUESTS, MAX_TREE_REQUESTS);
-      const { session, rows } = await inOrganization(sql, organizationId, async (tx) => {
+      const { session, scores, rows } = await inOrganization(sql, organizationId, async (tx) => {
         const found = await find(tx, organizationId, sessionId);
         const statement = treeStatement(organizationId, found.session_id, page);
-        return { session: found, rows: await runStatement<TreeRow>(tx, statement) };
+        const scoresOf = await readSessionScores(tx, organizationId, [found.session_id]);
+        return {
+          session: found,
+          scores: scoresOf.get(found.session_id)!,
+          rows: await runStatement<TreeRow>(tx, statement),
+        };
       });
       const shown = rows.slice(0, page.limit);
       const next = rows.length > page.limit ? cursorOf(shown.at(-1)!) : null;
-      return { session: sessionJson(session), tree: treeOf(shown), next };
+      return { session: sessionJson(session, scores), tree: treeOf(shown), next };
     },
 
     async getConversation(organizationId, sessionId, parameters) {

@@ -19,7 +19,7 @@ export type StoredSession = {
 };
 
 /** Returns a session as the API shows it. */
-export function sessionJson(session: StoredSession): SessionRow {
+export function sessionJson(session: StoredSession, scores: Record<string, number>): SessionRow {
   return {
     session_id: session.session_id,
     session_name: session.name,
@@ -33,6 +33,7 @@ export function sessionJson(session: StoredSession): SessionRow {
     avg_latency: averageOf(session.latency_ms, session.timed_requests),
     feedback_rating: session.feedback_rating,
     tag: session.tag,
+    scores,
   };
 }
 

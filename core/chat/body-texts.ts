@@ -95,6 +95,23 @@ function responsesText(items: readonly unknown[], writeCall: WriteToolCall): str
   return nonBlank(text) ?? nonBlank(refusalIn(contents)) ?? linesOrNull(items.map(writeCall)) ?? text;
 }
 
+/** One message of a conversation, as a reader sees it. */
+export type Spoken = { role: string; text: string };
+
+/** Returns a message of any dialect, or an item of the Responses API, with its text, or else its tool calls or its JSON. */
+export function spokenMessage(message: unknown): Spoken {
+  if (!isObject(message))
+    return { role: 'user', text: typeof message === 'string' ? message : toJsonText(message) };
+  const { role, type, parts, output } = message;
+  const content = message.content ?? parts ?? output;
+  const text =
+    messageText({ ...message, content }, toolCallLine) ?? toolCallLine(message) ?? toJsonText(message);
+  if (typeof role === 'string') return { role: role === 'model' ? 'assistant' : role, text };
+  if (type === 'function_call_output') return { role: 'tool', text };
+  // Gemini accepts a message without a role.
+  return { role: Array.isArray(parts) ? 'user' : 'assistant', text };
+}
+
 /** Returns a text, or the joined text parts of a list; null for anything else. */
 function textOf(content: unknown): string | null {
   if (typeof content === 'string') return content;

@@ -3,7 +3,7 @@
  * streams are assembled by browsers, too: nothing that is reached when it is loaded needs Node.
  */
 export { type AssembledStream, assembleInTurns, assembleStream } from './assemble.ts';
-export { inputText, outputText, plainText } from './body-texts.ts';
+export { inputText, outputText, plainText, type Spoken, spokenMessage } from './body-texts.ts';
 export { readFrameData } from './frame-data.ts';
 export { PREVIEW_LENGTH, previewOfAnswer, previewOfQuestion } from './preview.ts';
 export { answerSkeleton } from './skeleton.ts';

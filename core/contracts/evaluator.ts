@@ -1,5 +1,6 @@
 /** Templates of evaluators, and the rules for them. An error names the JSON path, the value and the rule. */
 import { type Static, Type } from '@sinclair/typebox';
+import type { Scope } from '../evaluations/mod.ts';
 import type { JsonObject } from '../json/mod.ts';
 import { type LlmScoringType, pairPrompt, parseTemplate, type ScoringType } from '../scoring/mod.ts';
 import { Categories, type Category, type Choice, checkCategories, readChoices } from './categories.ts';
@@ -91,13 +92,13 @@ const LlmTemplateShape = Type.Object(
  */
 export function llmTemplateReader(
   path: readonly string[],
-): (scoringType: TemplateType, value: unknown) => LlmTemplate {
+): (scoringType: TemplateType, value: unknown, scope?: Scope) => LlmTemplate {
   const check = compileAt(path, LlmTemplateShape);
   const checkShapeOfCategories = compileAt([...path, 'categories'], Categories);
   const checkShapeOfExamples = compileAt([...path, 'examples'], Examples);
   const checkShapeOfJury = compileAt([...path, 'jury'], JuryShape);
   const at = path.join('.');
-  return (scoringType, value) => {
+  return (scoringType, value, scope = 'request') => {
     check(value);
     const template = value as JsonObject & { model: string; prompt: string };
     for (const field of SPECIAL_FIELDS) {
@@ -105,7 +106,7 @@ export function llmTemplateReader(
       throw invalidField(`${at}.${field}`, `does not belong to the scoring_type ${scoringType}`);
     }
     const model = requireNotBlank(template.model, `${at}.model`);
-    const prompt = checkPrompt(template.prompt, at);
+    const prompt = checkPrompt(template.prompt, at, scope);
     if (scoringType === 'LLM-PAIRWISE') checkPairTemplate(template, at);
     const scale = readScale(scoringType, template, { at, checkShapeOfCategories });
     const examples = template.examples ?? [];
@@ -169,15 +170,15 @@ function checkPairTemplate({ prompt, examples }: JsonObject & { prompt: string }
   if (prompt.includes('{{')) {
     throw invalidField(`${at}.prompt`, 'must have no variables: the input and both answers are appended');
   }
-  checkPrompt(pairPrompt(prompt), at);
+  checkPrompt(pairPrompt(prompt), at, 'request');
   if ((examples ?? null) !== null)
     throw invalidField(`${at}.examples`, 'does not belong to the scoring_type LLM-PAIRWISE');
 }
 
 /** Checks a prompt; the errors of `parseTemplate` begin with `prompt`, here preceded by the path. */
-function checkPrompt(prompt: string, at: string): string {
+function checkPrompt(prompt: string, at: string, scope: Scope): string {
   try {
-    parseTemplate(prompt);
+    parseTemplate(prompt, scope);
     return prompt;
   } catch (error) {
     if (!(error instanceof AssayError)) throw error;
@@ -207,12 +208,12 @@ const checkShapeOfRubric = compileAt(
  * Reads the `llm_template` of a rubric. Only its shape is checked: which evaluators there are, the store knows.
  * @throws AssayError invalid_body
  */
-export function readRubricTemplate(value: unknown): RubricTemplate {
+export function readRubricTemplate(value: unknown, scope: Scope): RubricTemplate {
   checkShapeOfRubric(value);
   const { model, prompt, criteria } = value as RubricTemplate;
   return {
     model: requireNotBlank(model, 'llm_template.model'),
-    prompt: checkPrompt(prompt, 'llm_template'),
+    prompt: checkPrompt(prompt, 'llm_template', scope),
     criteria,
   };
 }

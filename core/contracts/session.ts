@@ -94,6 +94,9 @@ export const SessionRow = Type.Object(
     avg_latency: Milliseconds,
     feedback_rating: Nullable(Type.Boolean()),
     tag: Nullable(Type.String()),
+    scores: Type.Record(Type.String(), Type.Number(), {
+      description: 'By evaluators of sessions: of each the newest score, by its score key',
+    }),
   },
   { ...closed, $id: 'Session' },
 );

@@ -6,10 +6,12 @@ import type { JsonObject } from '../json/mod.ts';
 import type { JudgeUse, LlmScoringType, MemberJudgment, Outcome } from '../scoring/mod.ts';
 import type { CodeTemplate, LlmTemplate } from './evaluator.ts';
 
-/** The bodies of a call as JSON texts, and its prompt variables, as `readSubject` takes them. */
+/** The bodies of a call as JSON texts, and its prompt variables, as `readSubject` takes them; or a session of the log. */
 export type TestInput = {
   requestText: string;
   responseText: string;
+  /** The session that is scored as a whole; absent: the call by itself. */
+  sessionId?: string;
   inputs: Record<string, unknown>;
   /** JSON. */
   expected?: string;

@@ -12,6 +12,10 @@ export const SCORING_TYPES = [
 ] as const;
 export type ScoringType = (typeof SCORING_TYPES)[number];
 
+/** What an evaluator scores: each answer, or each whole session, once it is over. */
+export const SCOPES = ['request', 'session'] as const;
+export type Scope = (typeof SCOPES)[number];
+
 /** Deliberate changes to a judge's input that measure the judge. A probe writes no score. */
 export const PROBES = ['repeat', 'order', 'padding', 'injection'] as const;
 export type Probe = (typeof PROBES)[number];

@@ -1,5 +1,6 @@
 /** The outcomes of evaluations: codes, reasons, results, subjects. */
 import type { PauseReason } from '../evaluations/mod.ts';
+import type { SubjectSession } from './session.ts';
 
 /** Reasons why a record has nothing to score. */
 export const SKIP_REASONS = [
@@ -149,10 +150,13 @@ export type Evaluated = {
   warnings?: string[];
 };
 
-/** The fields of a record that evaluators see: one request and its answer. */
+/** The fields of a record that evaluators see: one request and its answer, or a session up to its newest request. */
 export type Subject = {
   requestId: string;
-  /** The text of the last user message, or the JSON of the request where there is none. */
+  /**
+   * The text of the last user message, or the JSON of the request where there is none; for a session, its conversation up to
+   * the last answer.
+   */
   input: string;
   /** The text of the assistant's answer, its tool calls where it has no text, or the JSON of the answer. */
   output: string;
@@ -167,6 +171,8 @@ export type Subject = {
   expected?: unknown;
   /** The model that answered. */
   model: string | null;
+  /** The whole session, for evaluators of sessions; absent: a request is evaluated by itself. */
+  session?: SubjectSession;
 };
 
 /** Maximum length of an outcome's reasoning, in bytes of UTF-8. */

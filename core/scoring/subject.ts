@@ -4,6 +4,7 @@ import { ERROR_CODES } from '../contracts/errors.ts';
 import { INTERRUPTED } from '../contracts/log-entry.ts';
 import { isObject } from '../json/mod.ts';
 import type { SkipReason, Subject } from './outcome.ts';
+import { readSession, type StoredSession, type SubjectSession, transcriptOf } from './session.ts';
 
 /** The columns of a record that a subject is read from. */
 export type StoredRecord = {
@@ -22,6 +23,8 @@ export type StoredRecord = {
   model: string | null;
   /** The answer that was expected: JSON; null or absent: not known. */
   expected?: string | null;
+  /** The session up to this request, whose evaluation is then one of the session; absent: the request is evaluated by itself. */
+  session?: StoredSession;
 };
 
 /** The reason why a record cannot be evaluated. */
@@ -31,6 +34,7 @@ const CLIENT_LEFT = ERROR_CODES.client_closed_request.status;
 
 /** Reads the subject of an evaluation, or the reason why the record has none. Never throws, whatever the bodies hold. */
 export function readSubject(call: StoredRecord): Subject | Skip {
+  if (call.session !== undefined) return readSessionSubject(call, readSession(call.session));
   const unfinished = skipForEnding(call);
   if (unfinished !== null) return unfinished;
   const request = readBody(call.requestText);
@@ -51,6 +55,33 @@ export function readSubject(call: StoredRecord): Subject | Skip {
     model: call.model,
     expected: readExpected(call.expected ?? null),
   };
+}
+
+/** Reads the subject of an evaluator of sessions. Calls that failed are part of a session, and no reason to skip it. */
+function readSessionSubject(call: StoredRecord, session: SubjectSession): Subject | Skip {
+  const { conversation, turns } = session;
+  if (turns.length === 0) return skip('request_deleted', 'The log has no request of this session');
+  const last = conversation.findLastIndex(({ role }) => role === 'assistant');
+  if (last === -1) return skipForTurns(session);
+  return {
+    requestId: call.requestId,
+    input: transcriptOf(conversation.slice(0, last)),
+    output: conversation[last]!.text,
+    request: readBody(call.requestText).value,
+    response: readBody(call.responseText).value,
+    inputs: call.inputs ?? {},
+    properties: call.properties ?? {},
+    model: call.model,
+    expected: readExpected(call.expected ?? null),
+    session,
+  };
+}
+
+function skipForTurns({ turns }: SubjectSession): Skip {
+  const wasAnswered = turns.some(({ status }) => status >= 200 && status < 300);
+  return wasAnswered
+    ? skip('body_omitted', 'The bodies of the session were not recorded')
+    : skip('upstream_error', 'No call of the session was answered');
 }
 
 function readExpected(text: string | null): unknown {

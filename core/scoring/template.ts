@@ -6,6 +6,7 @@
 import { quoteValue } from '../contracts/check.ts';
 import { invalidField } from '../contracts/invalid.ts';
 import { foldName, storableText } from '../contracts/storable-text.ts';
+import type { Scope } from '../evaluations/mod.ts';
 import { storableJson } from '../json/mod.ts';
 import type { Subject } from './outcome.ts';
 
@@ -44,19 +45,24 @@ const ALLOWED = [
   '{{properties.<name>}}',
   '{{expected}}',
   '{{expected.<path>}}',
-].join(', ');
+];
+const ALLOWED_IN: Record<Scope, string> = {
+  request: ALLOWED.join(', '),
+  session: ['{{conversation}}', '{{session.<path>}}', ...ALLOWED].join(', '),
+};
 
 /**
- * Parses a prompt. A prompt without variables gets input and output appended, so that "Is this answer polite?" works.
+ * Parses a prompt. A prompt without variables gets input and output appended, or for a session its conversation, so that "Is
+ * this answer polite?" works.
  * @throws AssayError invalid_body, with a sentence that begins with `prompt`
  */
-export function parseTemplate(prompt: string): PromptTemplate {
+export function parseTemplate(prompt: string, scope: Scope = 'request'): PromptTemplate {
   if (prompt.trim() === '') throw invalidField('prompt', 'must not be empty');
   const bytes = Buffer.byteLength(prompt);
   if (bytes > MAX_PROMPT_BYTES) {
     throw invalidField('prompt', `must have at most ${MAX_PROMPT_BYTES} bytes as UTF-8, but has ${bytes}`);
   }
-  const parts = readParts(storableText(prompt));
+  const parts = readParts(storableText(prompt), scope);
   const variables = parts.flatMap((part) => ('variable' in part ? [part.variable] : []));
   if (variables.length > MAX_PLACEHOLDERS) {
     throw invalidField(
@@ -64,11 +70,11 @@ export function parseTemplate(prompt: string): PromptTemplate {
       `must hold at most ${MAX_PLACEHOLDERS} variables, but holds ${variables.length}`,
     );
   }
-  if (variables.length === 0) return appendData(storableText(prompt));
+  if (variables.length === 0) return appendData(storableText(prompt), scope);
   return { parts, variables: [...new Set(variables)] };
 }
 
-function readParts(prompt: string): TemplatePart[] {
+function readParts(prompt: string, scope: Scope): TemplatePart[] {
   const parts: TemplatePart[] = [];
   let at = 0;
   for (;;) {
@@ -82,32 +88,44 @@ function readParts(prompt: string): TemplatePart[] {
       );
     }
     if (open > at) parts.push({ text: prompt.slice(at, open) });
-    parts.push(readVariable(prompt.slice(open + 2, close).trim()));
+    parts.push(readVariable(prompt.slice(open + 2, close).trim(), scope));
     at = close + 2;
   }
   if (at < prompt.length) parts.push({ text: prompt.slice(at) });
   return parts;
 }
 
-function appendData(prompt: string): PromptTemplate {
+function appendData(prompt: string, scope: Scope): PromptTemplate {
+  if (scope === 'session') {
+    return {
+      parts: [
+        { text: `${prompt.trimEnd()}\n\nConversation to evaluate:\n` },
+        readVariable('conversation', scope),
+        { text: '\n' },
+      ],
+      variables: ['conversation'],
+    };
+  }
   return {
     parts: [
       { text: `${prompt.trimEnd()}\n\nInput:\n` },
-      readVariable('input'),
+      readVariable('input', scope),
       { text: '\n\nOutput to evaluate:\n' },
-      readVariable('output'),
+      readVariable('output', scope),
       { text: '\n' },
     ],
     variables: ['input', 'output'],
   };
 }
 
-function readVariable(variable: string): TemplatePart {
+function readVariable(variable: string, scope: Scope): TemplatePart {
   if (variable === 'input') return { variable, lookup: (subject) => subject.input };
   if (variable === 'output') return { variable, lookup: (subject) => subject.output };
   if (variable === 'expected') return { variable, lookup: (subject) => subject.expected };
-  const [, root, rest = ''] =
-    /^(inputs|request|response|properties|expected)\.([^{}]+)$/.exec(variable) ?? [];
+  if (scope === 'session' && variable === 'conversation')
+    return { variable, lookup: ({ session }) => session?.conversation };
+  const roots = scope === 'session' ? SESSION_ROOTS : ROOTS;
+  const [, root, rest = ''] = roots.exec(variable) ?? [];
   if (root === 'properties') {
     const name = foldName(rest);
     return { variable, lookup: ({ properties }) => ownMember(properties, name) };
@@ -117,15 +135,18 @@ function readVariable(variable: string): TemplatePart {
   if (root === undefined || (root !== 'inputs' && steps.includes(''))) {
     throw invalidField(
       'prompt',
-      `names the unknown variable ${quoteValue(`{{${variable}}}`)}; allowed are ${ALLOWED}`,
+      `names the unknown variable ${quoteValue(`{{${variable}}}`)}; allowed are ${ALLOWED_IN[scope]}`,
     );
   }
   if (root === 'inputs') {
     return { variable, lookup: ({ inputs }) => ownMember(inputs, rest) ?? follow(inputs, steps) };
   }
-  const whole = root as 'request' | 'response' | 'expected';
+  const whole = root as 'request' | 'response' | 'expected' | 'session';
   return { variable, lookup: (subject) => follow(subject[whole], steps) };
 }
+
+const ROOTS = /^(inputs|request|response|properties|expected)\.([^{}]+)$/;
+const SESSION_ROOTS = /^(inputs|request|response|properties|expected|session)\.([^{}]+)$/;
 
 function follow(value: unknown, steps: readonly string[]): unknown {
   return steps.reduce<unknown>(ownMember, value);

@@ -9,4 +9,6 @@ export {
   percentileOf,
   valueOfBucket,
 } from './distribution.ts';
+export { lastOfSession } from './last-request.ts';
 export { type PathNode, pathTree } from './path-tree.ts';
+export { type Said, saidIn } from './turn.ts';

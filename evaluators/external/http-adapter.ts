@@ -41,15 +41,17 @@ function messageOf(
   { evaluationId, subject }: ExternalItem,
   nowMs: number,
 ): string {
-  const { requestId, input, output, inputs, properties, model, request, response, expected } = subject;
+  const { requestId, input, output, inputs, properties, model, request, response, expected, session } =
+    subject;
   return toJsonBody({
     type: 'evaluation.requested',
     timestamp: new Date(nowMs).toISOString(),
     data: {
       evaluation_id: evaluationId,
       evaluator: call.evaluator,
-      // Without an expected answer the message has no such member.
+      // Without an expected answer, and of a request by itself, the message has no such member.
       request: { id: requestId, input, output, inputs, properties, model, request, response, expected },
+      session,
     },
   });
 }

@@ -52,7 +52,7 @@ export type Judged = Evaluated & {
 export async function judge(options: JudgeOptions): Promise<Judged> {
   const { template, scoringType, subject, probe = null } = options;
   const scale = scaleOf({ scoringType, template, requestId: subject.requestId, probe });
-  const parsed = parseTemplate(template.prompt);
+  const parsed = parseTemplate(template.prompt, subject.session === undefined ? 'request' : 'session');
   const rendered = renderTemplate(parsed, applyProbe(subject, probe, scale));
   const { truncated, missing } = rendered;
   const { examples = [] } = template;
@@ -79,7 +79,7 @@ export function addCautions(
   facts: { truncated: boolean; subject: Subject; models: readonly (string | null)[] },
 ): void {
   if (outcome.state !== 'completed') return;
-  if (facts.truncated) outcome.flags.push('input_truncated');
+  if (facts.truncated || facts.subject.session?.is_cut) outcome.flags.push('input_truncated');
   if (judgesItself(facts.subject.model, facts.models)) outcome.flags.push('self_preference');
 }
 

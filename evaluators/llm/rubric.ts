@@ -29,7 +29,7 @@ export async function judgeRubric(
   criteria: readonly Criterion[],
 ): Promise<Judged> {
   const { template, subject, evaluatorName } = options;
-  const parsed = parseTemplate(template.prompt);
+  const parsed = parseTemplate(template.prompt, subject.session === undefined ? 'request' : 'session');
   const { text: prompt, truncated, missing } = renderTemplate(parsed, subject);
   if (missing.length === parsed.variables.length) return skippedWithoutData(prompt, missing);
   const asked = criteria.map(({ name, scoringType, template: own }) => ({

@@ -20,6 +20,8 @@ export type WholeRecord = {
   inputs: Record<string, unknown>;
   /** JSON; null or absent: not known. */
   expected?: string | null;
+  /** The whole session, for an evaluator of sessions; absent: a request is evaluated by itself. */
+  session?: unknown;
 };
 
 /** One record to evaluate. Without `record`, code that takes it gets null bodies and no inputs. */
@@ -76,9 +78,10 @@ export function encodeFrame(value: ChildJob | TextPair): Buffer {
  * Encodes the frame with the whole record. The bodies are JSON already and are copied as they are: parsing and writing
  * 8 MiB again would block the event loop.
  */
-export function encodeRecord({ requestText, responseText, inputs, expected }: WholeRecord): Buffer {
+export function encodeRecord({ requestText, responseText, inputs, expected, session }: WholeRecord): Buffer {
   const bodies = `"request":${requestText},"response":${responseText}`;
-  return frameOf(`{${bodies},"inputs":${JSON.stringify(inputs)},"expected":${expected ?? 'null'}}`);
+  const rest = `"inputs":${JSON.stringify(inputs)},"expected":${expected ?? 'null'}`;
+  return frameOf(`{${bodies},${rest},"session":${JSON.stringify(session ?? null)}}`);
 }
 
 function frameOf(text: string): Buffer {

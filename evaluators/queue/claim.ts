@@ -8,6 +8,7 @@ import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { EvaluationState, Lane } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './job.ts';
+import { loadSessions } from './sessions.ts';
 
 /**
  * Shorter, and a process that was frozen or cut off for a moment loses its work; longer, and the work of a dead process
@@ -142,7 +143,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
      where r.organization_id = e.organization_id and r.${tx(column)} = e.request_id offset 0)`;
   const rows = await tx<JobRow[]>`
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
-           e.request_id as "requestId", e.created_at as "createdAt", nullif(e.probe, '') as probe, e.lane, e.members,
+           e.request_id as "requestId", e.created_at as "createdAt", e.session_id as "sessionId", nullif(e.probe, '') as probe, e.lane, e.members,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
            coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
@@ -187,9 +188,12 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
         on e.baseline_id <> '' and b2.organization_id = e.organization_id and b2.created_at = e.baseline_created_at
        and b2.request_id = e.baseline_id
      where e.evaluation_id = any(${evaluationIds}::int8[])`;
+  const ends = rows.flatMap(({ sessionId, ...end }) => (sessionId === null ? [] : [{ ...end, sessionId }]));
+  const sessions = (await loadSessions(tx, ends)).values();
   return rows.map(
     ({ secrets, requestText, responseText, baselineRequestText, baselineResponseText, ...row }) => ({
       ...row,
+      session: row.sessionId === null ? null : sessions.next().value!,
       evaluator: { ...row.evaluator, secrets },
       request: row.request === null ? null : { ...row.request, requestText, responseText },
       baseline:
@@ -212,7 +216,7 @@ function criteriaOf(tx: TransactionSql) {
 }
 
 type StoredRequest = Omit<NonNullable<Job['request']>, 'requestText' | 'responseText'>;
-type JobRow = Omit<Job, 'evaluator' | 'request' | 'baseline'> & {
+type JobRow = Omit<Job, 'evaluator' | 'request' | 'baseline' | 'session'> & {
   evaluator: Omit<Job['evaluator'], 'secrets'>;
   secrets: Uint8Array | null;
   request: StoredRequest | null;

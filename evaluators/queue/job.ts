@@ -1,4 +1,4 @@
-import type { Lane, MemberJudgment, Probe, ScoringType } from '#core/scoring/mod.ts';
+import type { Lane, MemberJudgment, Probe, ScoringType, StoredSession } from '#core/scoring/mod.ts';
 import type { Criterion } from '../llm/mod.ts';
 
 /** The part of a request that its evaluation needs. */
@@ -27,6 +27,10 @@ export type Job = {
   organizationId: string;
   requestId: string;
   createdAt: Date;
+  /** The session that is evaluated up to the request; null: the request is evaluated by itself. */
+  sessionId: string | null;
+  /** That session; null: there is none to evaluate. */
+  session: StoredSession | null;
   probe: Probe | null;
   /** The run or the experiment that it is made for; null if it was scheduled when its request came in. */
   runId: string | null;

@@ -8,5 +8,6 @@ export {
   renewLeases,
 } from './claim.ts';
 export type { Job, JobRequest } from './job.ts';
+export { loadSessions } from './sessions.ts';
 export { settle } from './settle.ts';
 export { DEAD, MAX_ATTEMPTS, type NextState, nextState, PAUSED, postponed, skipped } from './transition.ts';

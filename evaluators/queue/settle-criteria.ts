@@ -25,9 +25,9 @@ export async function settleCriteria(tx: TransactionSql, job: Job, next: NextSta
   await tx`
     with settled as (
       insert into assay.evaluations
-        (organization_id, evaluator_id, version, created_at, request_id, run_id, rubric_id, lane, priority, state, due_at,
+        (organization_id, evaluator_id, version, created_at, request_id, session_id, run_id, rubric_id, lane, priority, state, due_at,
          attempts, score, label, reasoning, flags, warnings, error_code, error_message, scheduled_at, finished_at)
-      select e.organization_id, c.evaluator_id, c.version, e.created_at, e.request_id, e.run_id, e.evaluation_id, e.lane,
+      select e.organization_id, c.evaluator_id, c.version, e.created_at, e.request_id, e.session_id, e.run_id, e.evaluation_id, e.lane,
              e.priority, c.state, now(), 1, c.score, c.label, c.reasoning, ${next.flags}::text[], ${next.warnings}::text[],
              c.code, c.message, e.scheduled_at, now()
         from assay.evaluations e

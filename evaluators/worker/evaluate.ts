@@ -54,20 +54,27 @@ async function score(jobs: Job[], { scorer, secrets }: EvaluateOptions): Promise
   return scored.map((one, index) => ({ next: nextState(one, jobs[index]!.attempt), use: one.use }));
 }
 
-function itemOf({ evaluationId, requestId, request, probe, members, ...job }: Job): ScoreItem {
-  const item = { evaluationId, call: callOf(requestId, request!), probe, earlier: members ?? [] };
+function itemOf({ evaluationId, requestId, request, session, probe, members, ...job }: Job): ScoreItem {
+  const call = callOf(requestId, request!);
+  const item = {
+    evaluationId,
+    call: session === null ? call : { ...call, session },
+    probe,
+    earlier: members ?? [],
+  };
   if (job.baseline === null) return item;
   const { baselineId, baseline, isBaselineFirst } = job;
   return { ...item, pair: { baseline: callOf(baselineId, baseline), isBaselineFirst } };
 }
 
 function callOf(requestId: string, { requestText, responseText, ...rest }: JobRequest): StoredRecord {
-  return { ...rest, requestId, requestText: requestText!, responseText: responseText! };
+  // Bodies of a session that are too large are left out.
+  return { ...rest, requestId, requestText: requestText ?? 'null', responseText: responseText ?? 'null' };
 }
 
 /** Returns the next state of an evaluation that is not to be scored now; null if it is. */
 function decideWithoutScoring(
-  { attempt, evaluator, request, baselineId, baseline, isRunOverBudget }: Job,
+  { attempt, evaluator, request, session, baselineId, baseline, isRunOverBudget }: Job,
   clock: Clock,
 ): NextState | null {
   if (evaluator.isDeleted || evaluator.criteria?.length === 0) {
@@ -86,7 +93,10 @@ function decideWithoutScoring(
   if (attempt > MAX_ATTEMPTS) return DEAD;
   if (evaluator.isPaused) return PAUSED;
   if (evaluator.isOverBudget) return postponed(DAY_MS - (clock.now() % DAY_MS));
-  if ([request, baseline].some((one) => one?.requestText === null || one?.responseText === null)) {
+  const isLeftOut = [request, baseline].some(
+    (one) => one?.requestText === null || one?.responseText === null,
+  );
+  if (isLeftOut && session === null) {
     return permanentFailure('input_too_large', `A body is larger than ${MAX_BODY_BYTES} bytes`);
   }
   return null;

@@ -5,7 +5,8 @@
 import { RUNS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
-import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
+import { laneOf, type Scope, type ScoringType } from '#core/scoring/mod.ts';
+import { lastOfSession } from '#core/sessions/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import {
   isStoreUnavailable,
@@ -47,6 +48,7 @@ type Run = {
   sampleSeed: string | null;
   /** The highest point of a request in the sample; null: not known yet. */
   sampleUntil: string | null;
+  scope: Scope;
   scoringType: ScoringType;
   adapter: string | null;
 };
@@ -116,7 +118,8 @@ async function lockRun(tx: TransactionSql): Promise<Run | null> {
     select r.run_id as "runId", r.organization_id as "organizationId", r.evaluator_id as "evaluatorId", r.version, r.filter,
            r.max_requests - r.scheduled as "left", r.until, r.cursor_created_at as "cursorCreatedAt",
            r.cursor_request_id as "cursorRequestId",
-           r.sample_size as "sampleSize", r.sample_seed as "sampleSeed", r.sample_until as "sampleUntil", e.scoring_type as "scoringType",
+           r.sample_size as "sampleSize", r.sample_seed as "sampleSeed", r.sample_until as "sampleUntil", e.scope,
+           e.scoring_type as "scoringType",
            v.external_config ->> 'adapter' as adapter
       from assay.evaluation_runs r
       join assay.evaluators e on e.evaluator_id = r.evaluator_id
@@ -128,7 +131,7 @@ async function lockRun(tx: TransactionSql): Promise<Run | null> {
   return run ?? null;
 }
 
-type Key = { created_at: Date; request_id: string };
+type Key = { created_at: Date; request_id: string; session_id: string | null };
 
 /** Returns what a query of a run returns; null if it failed or timed out: then the run goes last, and delays no other. */
 async function orPostpone<T>(
@@ -147,8 +150,9 @@ async function orPostpone<T>(
   }
 }
 
-/** Returns the conditions on a request `r` of a run. */
+/** Returns the conditions on a request `r` of a run: of a run over sessions, each session is evaluated at its newest request. */
 function conditionsOf(run: Run, parameters: Parameters): string[] {
+  if (run.scope === 'session') return lastOfSession({ ...run, filter: parseFilter(run.filter) }, parameters);
   return [
     `r.organization_id = ${parameters.bind(run.organizationId, 'uuid')}`,
     `r.source <> 'evaluator'`,
@@ -175,10 +179,11 @@ async function chooseSample(tx: TransactionSql, run: Run): Promise<0> {
   return 0;
 }
 
-/** Returns the point of a request `r` in the sampling of a run, of 2^48: the same 48 bits as `samplingPoint`. */
-function pointOf({ evaluatorId, sampleSeed }: Run, parameters: Parameters): string {
+/** Returns the point of a request `r`, or of its session, in the sampling of a run, of 2^48: the same 48 bits as `samplingPoint`. */
+function pointOf({ evaluatorId, sampleSeed, scope }: Run, parameters: Parameters): string {
+  const sampled = scope === 'session' ? 'r.session_id' : 'r.request_id';
   const sampler = parameters.bind(sampleSeed === null ? evaluatorId : `${evaluatorId}/${sampleSeed}`, 'text');
-  const digest = `sha256(convert_to(${sampler}, 'UTF8') || '\\x00'::bytea || convert_to(r.request_id, 'UTF8'))`;
+  const digest = `sha256(convert_to(${sampler}, 'UTF8') || '\\x00'::bytea || convert_to(${sampled}, 'UTF8'))`;
   return `('x' || left(encode(${digest}, 'hex'), 12))::bit(48)::int8`;
 }
 
@@ -195,7 +200,7 @@ async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Ke
     );
   }
   const text = `
-    select r.created_at, r.request_id from assay.requests r where ${conditions.join(' and ')}
+    select r.created_at, r.request_id, r.session_id from assay.requests r where ${conditions.join(' and ')}
      order by r.created_at desc, r.request_id desc limit ${limit}`;
   return await tx.unsafe<Key[]>(text, parameters.values as string[]);
 }
@@ -203,11 +208,13 @@ async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Ke
 async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {
   const { count } = await tx`
     insert into assay.evaluations
-      (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at)
-    select ${run.organizationId}, ${run.evaluatorId}, ${run.version}::int4, created_at, request_id, ${run.runId},
+      (organization_id, evaluator_id, version, created_at, request_id, session_id, run_id, lane, priority, due_at, scheduled_at)
+    select ${run.organizationId}, ${run.evaluatorId}, ${run.version}::int4, created_at, request_id,
+           case when ${run.scope === 'session'} then session_id end, ${run.runId},
            ${laneOf(run.scoringType, run.adapter)}, ${PRIORITY}, now(), now()
-      from unnest(${page.map((key) => key.created_at.toISOString())}::timestamptz[], ${page.map((key) => key.request_id)}::text[])
-        as page (created_at, request_id)
+      from unnest(${page.map((key) => key.created_at.toISOString())}::timestamptz[], ${page.map((key) => key.request_id)}::text[],
+                  ${page.map((key) => key.session_id)}::text[])
+        as page (created_at, request_id, session_id)
     on conflict do nothing`;
   return count;
 }

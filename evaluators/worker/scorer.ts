@@ -141,7 +141,7 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
     const choices = categories && choicesOf(categories);
     // The bodies stay here: only code that takes the whole record is sent them.
     const batch = prepared.map((item, index) =>
-      item.kind === 'open' ? open({ ...item.work, record: wholeRecord(calls[index]!) }) : item,
+      item.kind === 'open' ? open(pythonRecord(item.work, calls[index]!)) : item,
     );
     return await completeBatch(batch, async (records): Promise<Evaluated[]> => {
       const [first, ...more] = records;
@@ -171,8 +171,9 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   };
 }
 
-function wholeRecord({ requestText, responseText, inputs, expected = null }: StoredRecord) {
-  return { requestText, responseText, inputs: inputs ?? {}, expected };
+function pythonRecord({ input, output, session }: PythonTexts, call: StoredRecord) {
+  const { requestText, responseText, inputs, expected = null } = call;
+  return { input, output, record: { requestText, responseText, inputs: inputs ?? {}, expected, session } };
 }
 
 const DEFECT: Outcome = {

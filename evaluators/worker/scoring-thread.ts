@@ -83,14 +83,15 @@ if ('badEntry' in allowed) throw new Error('The configuration check admits no in
 const outbound = createOutbound({ allow: allowed.allow, proxyFor });
 
 /** The part of a call that Python code receives. */
-export type PythonTexts = Pick<Subject, 'input' | 'output'>;
+export type PythonTexts = Pick<Subject, 'input' | 'output' | 'session'>;
 
 /** Returns the texts of each call, or its outcome if there is nothing to evaluate. */
 export function preparePython(calls: readonly StoredRecord[]): BatchItem<PythonTexts, Evaluated>[] {
   return calls.map((call) => {
     const subject = readSubject(call);
     if ('skipped' in subject) return done(skip(subject));
-    return open({ input: subject.input, output: subject.output });
+    const { input, output, session } = subject;
+    return open(session === undefined ? { input, output } : { input, output, session });
   });
 }
 

@@ -16,6 +16,7 @@ import type { Clock } from '#platform/process/clock.ts';
 import { startPolling } from '#platform/process/polling.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
+import { loadSessions } from '../queue/mod.ts';
 import { readDefinition } from './evaluate.ts';
 import type { Scorer } from './scorer.ts';
 
@@ -123,7 +124,7 @@ async function runTrial(
   organizationId: string,
   trialId: string,
   body: TrialBody,
-  { sandbox, scorer, secrets, clock }: TrialsOptions,
+  { sql, sandbox, scorer, secrets, clock }: TrialsOptions,
 ): Promise<TrialResult> {
   if (body.kind === 'compile') {
     if (sandbox.tier === 'none') return withoutSandbox(sandbox);
@@ -140,8 +141,14 @@ async function runTrial(
     };
   }
   const beganAt = clock.monotonic();
+  const { sessionId, ...input } = body.testInput;
+  const [session] =
+    sessionId === undefined
+      ? []
+      : await loadSessions(sql, [{ organizationId, sessionId, createdAt: null, requestId: null }]);
   const call = {
-    ...body.testInput,
+    ...input,
+    ...(session !== undefined && { session }),
     requestId: trialId,
     status: 200,
     truncated: false,

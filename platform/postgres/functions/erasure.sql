@@ -1,4 +1,4 @@
--- Revision 5
+-- Revision 6
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -61,6 +61,7 @@ declare
   judge_ids          text[];
   erased_ids         text[]; -- the requests themselves, and their judges' calls
   erased_sessions    text[];
+  judged_sessions    text[]; -- those that evaluations of sessions may quote the requests of
   record_times       timestamptz[];
   record_ids         text[];
   record_properties  jsonb[];
@@ -88,6 +89,9 @@ begin
     select i.source_request_id from assay.dataset_items i
      where i.organization_id = own and i.source_request_id = any(wanted))
     into present_ids;
+  select array(select distinct r.session_id from assay.requests r
+                where r.organization_id = own and r.request_id = any(present_ids) and r.session_id is not null)
+    into judged_sessions;
   -- First of all, and so before the scores: an evaluation that is being settled writes its score before this statement
   -- gets its row, or finds no row. Judges' calls are found by the property that names the evaluation, because a process
   -- reports them when it settles, and it may have been killed before.
@@ -100,8 +104,14 @@ begin
      where e.organization_id = own and e.baseline_id <> '' and e.baseline_id = any(present_ids)
        and e.request_id <> all(present_ids)
     returning e.evaluation_id, e.lane, e.judge_request_ids
+  ), of_sessions as (
+    -- Those of a session that one of them belongs to: a judge was sent all of it. What comes after is evaluated anew.
+    delete from assay.evaluations e
+     where e.organization_id = own and e.session_id = any(judged_sessions) and e.session_id is not null
+       and e.request_id <> all(present_ids)
+    returning e.evaluation_id, e.lane, e.judge_request_ids
   ), gone as (
-    select * from of_requests union all select * from of_pairs
+    select * from of_requests union all select * from of_pairs union all select * from of_sessions
   ), marked as (
     insert into assay.erased_evaluations (evaluation_id, organization_id)
     select evaluation_id, own from gone where lane = 'remote' on conflict do nothing

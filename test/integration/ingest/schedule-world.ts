@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Test } from 'tap';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
-import type { Probe, ScoringType } from '#core/scoring/mod.ts';
+import type { Probe, Scope, ScoringType } from '#core/scoring/mod.ts';
 import { logEntryHead, TEST_ORGANIZATION } from '../../support/log-entries.ts';
 import type { TestDatabase } from '../../support/postgres.ts';
 import { databaseFor } from '../../support/world.ts';
@@ -22,6 +22,7 @@ export const SUCCEEDED = { response: { status: { equals: 200 } } };
 type Evaluator = {
   evaluatorId?: string;
   organizationId?: string;
+  scope?: Scope;
   scoringType?: ScoringType;
   adapter?: string;
   deleted?: boolean;
@@ -34,6 +35,7 @@ type Online = {
   propertyFilters?: { key: string; value: string }[];
   filter?: unknown;
   probeRate?: number;
+  idleSeconds?: number;
 };
 
 type Evaluation = {
@@ -78,13 +80,14 @@ async function setUp(t: Test, database: TestDatabase) {
     const {
       evaluatorId = randomUUID(),
       organizationId = TEST_ORGANIZATION,
+      scope = 'request',
       scoringType = 'LLM-RANGE',
     } = given;
     named += 1;
     await sql`
-      insert into assay.evaluators (evaluator_id, organization_id, name, score_key, scoring_type, paused_reason,
+      insert into assay.evaluators (evaluator_id, organization_id, name, score_key, scope, scoring_type, paused_reason,
                                     created_at, updated_at, deleted_at)
-      values (${evaluatorId}, ${organizationId}, ${`judge ${named}`}, ${`judge_${named}`}, ${scoringType},
+      values (${evaluatorId}, ${organizationId}, ${`judge ${named}`}, ${`judge_${named}`}, ${scope}, ${scoringType},
               ${given.paused ? 'billing' : null}, now(), now(), ${given.deleted ? new Date() : null})`;
     await addVersion(evaluatorId, 1, given);
     return evaluatorId;
@@ -96,13 +99,14 @@ async function setUp(t: Test, database: TestDatabase) {
       sampleRate = 100,
       propertyFilters = [],
       probeRate = 0,
+      idleSeconds = 900,
     } = given;
     const filter = given.filter === undefined ? null : JSON.stringify(given.filter);
     await sql`
       insert into assay.online_evaluators
-        (organization_id, evaluator_id, sample_rate, property_filters, filter, probe_rate, created_at)
+        (organization_id, evaluator_id, sample_rate, property_filters, filter, probe_rate, idle_seconds, created_at)
       values (${organizationId}, ${evaluatorId}, ${sampleRate}, ${sql.json(propertyFilters)}, ${filter}::text::jsonb,
-              ${probeRate}, now())`;
+              ${probeRate}, ${idleSeconds}, now())`;
   }
 
   return {
