@@ -9,6 +9,7 @@ import type {
   PauseReason,
   Probe,
   RunState,
+  Scope,
   ScoringType,
 } from '#core/evaluations/mod.ts';
 
@@ -43,6 +44,7 @@ export type Evaluator = Templates & {
   id: string;
   name: string;
   scoring_type: ScoringType;
+  scope: Scope;
   created_at: string;
   updated_at: string;
   version: number;
@@ -67,6 +69,8 @@ export type OnlineEvaluator = {
     /** JSON; null: every request. */
     filter: unknown;
     probeRate: number;
+    /** Of evaluators of sessions. */
+    idleSeconds?: number | undefined;
   };
   created_at: string;
 };

@@ -69,7 +69,7 @@ function Delete({ evaluator }: { evaluator: Evaluator }) {
 
 /** Shows the head. */
 export function Head({ evaluator, onChange }: HeadProps) {
-  const { name, scoring_type, version, daily_budget_usd, threshold } = evaluator;
+  const { name, scoring_type, scope, version, daily_budget_usd, threshold } = evaluator;
   return (
     <>
       <p class="evaluator-back">
@@ -83,6 +83,7 @@ export function Head({ evaluator, onChange }: HeadProps) {
       </header>
       <p class="evaluator-facts">
         <span class="chip">{kindOf(scoring_type)}</span>
+        {scope === 'session' && <span class="chip">Scores sessions</span>}
         <span class="chip">Version {version}</span>
         {threshold !== null && <span class="chip">Passes from {decimal(threshold)}</span>}
         {daily_budget_usd !== null && <span class="chip">{dollars(daily_budget_usd)} a day at most</span>}

@@ -9,7 +9,7 @@ import { Field } from '../../parts/form/field.tsx';
 import { Form } from '../../parts/form/form.tsx';
 import { Fact, Facts } from '../../parts/formats/fact.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { count, dollars, milliseconds, plural } from '../../parts/formats/numbers.ts';
+import { count, decimal, dollars, milliseconds, plural } from '../../parts/formats/numbers.ts';
 import { Rating } from '../../parts/formats/rating.tsx';
 import { pageOf, requestsOf } from '../../parts/links/page-of.ts';
 import { RatingButtons } from '../../parts/request/rating-buttons.tsx';
@@ -148,6 +148,11 @@ export function SessionHead({ session, leaves, onChanged }: Props & { leaves: re
             <Users users={users} />
           </Fact>
         )}
+        {Object.entries(session.scores).map(([key, score]) => (
+          <Fact key={key} name={key}>
+            {decimal(score)}
+          </Fact>
+        ))}
         <Fact name="First request">
           <Moment at={first} />
         </Fact>

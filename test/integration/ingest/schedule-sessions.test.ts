@@ -43,7 +43,11 @@ t.test('a session has one evaluation, which moves to its newest request and wait
   t.equal(moved.version, 2);
 
   await world.redeliver();
-  t.same(await places(world), [`another ${other} pending`, `chat ${last} pending`], 'repeated records change nothing');
+  t.same(
+    await places(world),
+    [`another ${other} pending`, `chat ${last} pending`],
+    'repeated records change nothing',
+  );
   t.equal((await scheduled(world))[1]!.version, 2);
 });
 
@@ -67,7 +71,11 @@ t.test('a session that goes on after its evaluation is evaluated once more', asy
   await sql`update assay.evaluations set state = 'pending' where state = 'running'`;
   const fourth = await logged({ sessionId: 'chat', createdAtMs: at(4) });
   await ingest();
-  t.same(await places(world), [`chat ${first} completed`, `chat ${second} pending`, `chat ${fourth} pending`]);
+  t.same(await places(world), [
+    `chat ${first} completed`,
+    `chat ${second} pending`,
+    `chat ${fourth} pending`,
+  ]);
   t.not(third, fourth);
 });
 
@@ -100,19 +108,25 @@ t.test('a session is taken from the first request on that passes the filters', a
   t.same(await places(world), [`chat ${later} pending`]);
 });
 
-t.test('sessions are sampled by their ids, and calls of the playground or of evaluators begin none', async (t) => {
-  const world = await setUp(t);
-  const { online, logged, ingest } = world;
-  await online({ scope: 'session', evaluatorId: FIXED_EVALUATOR, sampleRate: 30 });
-  const ids = Array.from({ length: 60 }, (_, index) => `session-${String(index).padStart(2, '0')}`);
-  for (const sessionId of ids) await logged({ sessionId });
-  for (const source of ['playground', 'evaluator'] as const) await logged({ sessionId: 'tried', source });
-  await ingest();
-  const taken = (await scheduled(world)).map((row) => row.session_id).sort();
-  t.same(taken, ids.filter((id) => isSampled(FIXED_EVALUATOR, id, 30)));
-});
+t.test(
+  'sessions are sampled by their ids, and calls of the playground or of evaluators begin none',
+  async (t) => {
+    const world = await setUp(t);
+    const { online, logged, ingest } = world;
+    await online({ scope: 'session', evaluatorId: FIXED_EVALUATOR, sampleRate: 30 });
+    const ids = Array.from({ length: 60 }, (_, index) => `session-${String(index).padStart(2, '0')}`);
+    for (const sessionId of ids) await logged({ sessionId });
+    for (const source of ['playground', 'evaluator'] as const) await logged({ sessionId: 'tried', source });
+    await ingest();
+    const taken = (await scheduled(world)).map((row) => row.session_id).sort();
+    t.same(
+      taken,
+      ids.filter((id) => isSampled(FIXED_EVALUATOR, id, 30)),
+    );
+  },
+);
 
-t.test('evaluators of requests and of sessions do not get in each other\'s way', async (t) => {
+t.test("evaluators of requests and of sessions do not get in each other's way", async (t) => {
   const world = await setUp(t);
   const ofRequests = await world.online({});
   const ofSessions = await world.online({ scope: 'session' });

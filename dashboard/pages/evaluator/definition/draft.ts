@@ -1,7 +1,7 @@
 /** The form of an evaluator: its fields as texts, and the bodies that they become. Pure. */
 import type { Choice } from '#core/contracts/categories.ts';
-import type { CodeLimits, CodeTemplate, LlmScoringType, LlmTemplate } from '#core/contracts/evaluator.ts';
-import type { Adapter } from '#core/evaluations/mod.ts';
+import type { CodeLimits, CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
+import { type Adapter, isJudgeType, type Scope } from '#core/evaluations/mod.ts';
 import type { Evaluator, Templates } from '../../../client/evaluators.ts';
 import type { LabelField } from '../../../parts/form/label-fields.tsx';
 import { numberOf } from '../../../parts/form/number-of.ts';
@@ -13,6 +13,15 @@ import {
   examplesOf,
 } from './example-draft.ts';
 import { configOf, type ExternalDraft, externalDraftOf } from './external-draft.ts';
+import {
+  type CriterionDraft,
+  type JudgedType,
+  type JuryDraft,
+  juryDraft,
+  juryOf,
+  NO_JURY,
+  promptFor,
+} from './judge-draft.ts';
 
 export const KINDS = ['llm', 'python', 'external'] as const;
 export type Kind = (typeof KINDS)[number];
@@ -23,10 +32,11 @@ export type ChoiceDraft = { key: number; score: string; description: string };
 /** What the form holds. Numbers are texts until they are sent. */
 export type Draft = {
   kind: Kind;
+  scope: Scope;
   name: string;
   /** USD a day; empty: no limit. */
   budget: string;
-  scoringType: LlmScoringType;
+  scoringType: JudgedType;
   model: string;
   prompt: string;
   min: string;
@@ -37,8 +47,11 @@ export type Draft = {
   cpuSeconds: string;
   memoryMb: string;
   external: ExternalDraft;
-  /** Of a judge. */
+  /** Of a judge that gives one score. */
   examples: ExampleDraft[];
+  jury: JuryDraft;
+  /** Of a rubric. */
+  criteria: CriterionDraft[];
   /** Of code; none: it returns numbers. */
   categories: LabelField[];
   /** The score from which an answer passes; empty: the middle. */
@@ -53,11 +66,12 @@ const FIRST_CODE = `def evaluate(input, output):
 `;
 
 const EMPTY: Omit<Draft, 'kind'> = {
+  scope: 'request',
   name: '',
   budget: '',
   scoringType: 'LLM-BOOLEAN',
   model: '',
-  prompt: 'Is {{output}} a correct and helpful answer to {{input}}?',
+  prompt: promptFor('LLM-BOOLEAN', 'request'),
   min: '1',
   max: '5',
   choices: [
@@ -70,6 +84,8 @@ const EMPTY: Omit<Draft, 'kind'> = {
   memoryMb: '',
   external: externalDraftOf({ adapter: 'http' }),
   examples: [],
+  jury: NO_JURY,
+  criteria: [],
   categories: [],
   threshold: '',
   kept: {},
@@ -89,11 +105,13 @@ const textOf = (value: number | null | undefined) =>
   value === null || value === undefined ? '' : String(value);
 
 function llmFields(template: LlmTemplate): Partial<Draft> {
-  const { model, prompt, min, max, choices, examples = [], ...kept } = template;
+  const { model, prompt, min, max, choices, examples = [], jury, criteria = [], ...kept } = template;
   return {
     model,
     prompt,
     examples: exampleDrafts(examples),
+    jury: juryDraft(jury),
+    criteria,
     kept,
     ...(min !== undefined && { min: textOf(min) }),
     ...(max !== undefined && { max: textOf(max) }),
@@ -123,15 +141,19 @@ function codeFields({ code, limits = {}, categories = [], ...kept }: CodeTemplat
 export function draftOf({
   name,
   scoring_type,
+  scope,
   daily_budget_usd,
   threshold,
   llm_template,
   code_template,
   external_config,
-}: Pick<Evaluator, 'name' | 'scoring_type' | 'daily_budget_usd' | 'threshold' | keyof Templates>): Draft {
-  const shared = { name, budget: textOf(daily_budget_usd), threshold: textOf(threshold) };
+}: Pick<
+  Evaluator,
+  'name' | 'scoring_type' | 'scope' | 'daily_budget_usd' | 'threshold' | keyof Templates
+>): Draft {
+  const shared = { name, scope, budget: textOf(daily_budget_usd), threshold: textOf(threshold) };
   if (llm_template !== null) {
-    const scoringType = scoring_type as LlmScoringType;
+    const scoringType = scoring_type as JudgedType;
     return { ...emptyDraft('llm'), ...shared, scoringType, ...llmFields(llm_template) };
   }
   if (code_template !== null) return { ...emptyDraft('python'), ...shared, ...codeFields(code_template) };
@@ -145,9 +167,13 @@ function defined<T extends object>(given: T): T {
 }
 
 /** Returns the members that only judges of one type have. */
-function scaleOf({ scoringType, min, max, choices }: Draft) {
+function scaleOf(draft: Draft) {
+  const { scoringType, min, max, choices } = draft;
   switch (scoringType) {
+    case 'LLM-RUBRIC':
+      return { criteria: draft.criteria };
     case 'LLM-BOOLEAN':
+    case 'LLM-PAIRWISE':
       return {};
     case 'LLM-RANGE':
       return { min: numberOf(min), max: numberOf(max) };
@@ -159,12 +185,13 @@ function scaleOf({ scoringType, min, max, choices }: Draft) {
 }
 
 function llmTemplateOf(draft: Draft) {
-  const { scoringType, model, prompt, examples, kept } = draft;
+  const { scoringType, model, prompt, examples, jury, kept } = draft;
   return defined({
     model,
     prompt,
     ...scaleOf(draft),
-    examples: examplesOf(scoringType, examples),
+    examples: isJudgeType(scoringType) ? examplesOf(scoringType, examples) : undefined,
+    jury: scoringType === 'LLM-RUBRIC' ? undefined : juryOf(jury),
     ...kept,
   });
 }
@@ -200,6 +227,7 @@ export function bodyOf(draft: Draft) {
   return {
     name: draft.name,
     scoring_type: draft.kind === 'llm' ? draft.scoringType : SCORING_TYPES[draft.kind],
+    scope: draft.scope,
     ...templateOf(draft),
     // Python costs nothing, and takes no budget.
     ...(draft.kind !== 'python' && { daily_budget_usd: budget }),
@@ -213,8 +241,10 @@ export function isNewVersion(draft: Draft, saved: Draft): boolean {
   return versionOf(draft) !== versionOf(saved);
 }
 
-/** What a try-out scores. */
-export type TestInput = { inputBody: unknown; outputBody: unknown; inputs?: Record<string, unknown> };
+/** What a try-out scores: a request, or a session of the log. */
+export type TestInput =
+  | { inputBody: unknown; outputBody: unknown; inputs?: Record<string, unknown> }
+  | { sessionId: string };
 
 /** Returns the call that tries the form out. */
 export function trialOf(draft: Draft, testInput: TestInput): { path: string; body: unknown } {

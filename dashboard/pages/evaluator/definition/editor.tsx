@@ -9,7 +9,8 @@ import { bodyOf, type Draft, isNewVersion } from './draft.ts';
 import { DraftNotice } from './draft-notice.tsx';
 import { ExternalFields } from './external-fields.tsx';
 import { fieldOf } from './faults.ts';
-import { type FormProps, faultOf, TextField } from './fields.tsx';
+import { type FormProps, faultOf, SelectField, TextField } from './fields.tsx';
+import { promptAfter } from './judge-draft.ts';
 import { LlmFields } from './llm-fields.tsx';
 import { offeredVariables, usePicked } from './picked.ts';
 import { PythonFields } from './python-fields.tsx';
@@ -43,6 +44,28 @@ function KindFields({
     case 'external':
       return <ExternalFields {...props} />;
   }
+}
+
+const SCOPES = [
+  ['request', 'Each request'],
+  ['session', 'Each whole session, once it is silent'],
+] as const;
+
+function ScopeField({ draft, onChange, fault, isSaved }: FormProps & { isSaved: boolean }) {
+  const { scope, scoringType, prompt, kind } = draft;
+  if (kind === 'llm' && scoringType === 'LLM-PAIRWISE') return null;
+  return (
+    <SelectField
+      label="It scores"
+      value={scope}
+      options={SCOPES}
+      isDisabled={isSaved}
+      fault={faultOf(fault, 'scope')}
+      onChange={(next) =>
+        onChange({ scope: next, criteria: [], prompt: promptAfter(prompt, scoringType, next) })
+      }
+    />
+  );
 }
 
 function BudgetField({ draft, onChange, fault }: FormProps) {
@@ -129,6 +152,7 @@ export function Editor({ saved, first, onSaved }: EditorProps) {
               fault={faultOf(fault, 'name')}
               onChange={(name) => change({ name })}
             />
+            <ScopeField {...fields} isSaved={saved !== null} />
             <KindFields {...fields} isSaved={saved !== null} offered={offeredVariables(picked.record)} />
             <ThresholdField {...fields} />
             <BudgetField {...fields} />

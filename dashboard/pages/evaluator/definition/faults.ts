@@ -19,7 +19,10 @@ export type FieldName =
   | 'metric'
   | 'apiKey'
   | 'scorer'
-  | 'expected';
+  | 'expected'
+  | 'jury'
+  | 'criteria'
+  | 'scope';
 
 /** The last part of a path, and of one with an index behind it, to the field. */
 const FIELDS: readonly (readonly [RegExp, FieldName])[] = [
@@ -30,6 +33,9 @@ const FIELDS: readonly (readonly [RegExp, FieldName])[] = [
   [/template\.(?:min|max)\b/, 'range'],
   [/template\.choices\b/, 'choices'],
   [/template\.examples\b/, 'examples'],
+  [/template\.jury\b/, 'jury'],
+  [/template\.criteria\b/, 'criteria'],
+  [/^scope\b/, 'scope'],
   [/^(?:code_template\.)?categories\b/, 'categories'],
   [/^threshold\b/, 'threshold'],
   [/^(?:code_template\.)?limits\b/, 'limits'],

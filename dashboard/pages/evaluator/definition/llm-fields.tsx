@@ -1,22 +1,30 @@
 /** The fields of a judge: its model, its prompt, and what it may answer. */
 import { useRef } from 'preact/hooks';
-import type { LlmScoringType } from '#core/contracts/evaluator.ts';
+import { isJudgeType } from '#core/evaluations/mod.ts';
 import { call } from '../../../client/call.ts';
 import { useResource } from '../../../client/resource.ts';
 import { Field } from '../../../parts/form/field.tsx';
 import { Hostile } from '../../../parts/text/hostile.tsx';
 import { ChoiceFields } from './choice-fields.tsx';
+import { CriteriaFields } from './criteria-fields.tsx';
 import { ExampleFields } from './example-fields.tsx';
 import { unknownVariable, variablesOf } from './faults.ts';
 import { type FormProps, faultOf, SelectField, TextField } from './fields.tsx';
+import { type JudgedType, promptAfter } from './judge-draft.ts';
+import { JuryFields } from './jury-fields.tsx';
 
-const TYPES: readonly (readonly [LlmScoringType, string])[] = [
+const TYPES: readonly (readonly [JudgedType, string])[] = [
   ['LLM-BOOLEAN', 'Yes or no (1 or 0)'],
   ['LLM-RANGE', 'A number in a range'],
   ['LLM-CHOICE', 'One of some choices'],
+  ['LLM-RUBRIC', 'The scores of several judges in one call'],
+  ['LLM-PAIRWISE', 'The better of two answers of experiments'],
 ];
 /** What every prompt can name. */
-const VARIABLES = ['input', 'output', 'response.choices.0.finish_reason'];
+const VARIABLES = {
+  request: ['input', 'output', 'response.choices.0.finish_reason'],
+  session: ['conversation', 'output', 'session.name'],
+};
 type Models = { models: { id: string; title: string }[]; groups: { id: string }[] };
 
 function ModelField({ draft, onChange, fault }: FormProps) {
@@ -56,6 +64,7 @@ function PromptField({ draft, onChange, fault, offered }: PromptFieldProps) {
   const sentence = faultOf(fault, 'prompt');
   const unknown = unknownVariable(sentence);
   const used = variablesOf(draft.prompt);
+  const isOfPairs = draft.scoringType === 'LLM-PAIRWISE';
   const insert = (name: string) => {
     const area = box.current?.querySelector('textarea');
     if (area == null) return;
@@ -68,7 +77,11 @@ function PromptField({ draft, onChange, fault, offered }: PromptFieldProps) {
       <Field
         label="Prompt"
         fault={sentence}
-        hint="Values are inserted as JSON. A prompt without variables gets the input and the output appended."
+        hint={
+          isOfPairs
+            ? 'It has no variables: the input and both answers are appended.'
+            : `Values are inserted as JSON. A prompt without variables gets the ${draft.scope === 'session' ? 'conversation' : 'input and the output'} appended.`
+        }
         control={(attributes) => (
           <textarea
             {...attributes}
@@ -79,14 +92,16 @@ function PromptField({ draft, onChange, fault, offered }: PromptFieldProps) {
           />
         )}
       />
-      <p class="evaluator-variables">
-        Insert:{' '}
-        {[...new Set([...VARIABLES, ...offered])].map((name) => (
-          <button key={name} type="button" class="mono" onClick={() => insert(name)}>
-            <Hostile text={`{{${name}}}`} />
-          </button>
-        ))}
-      </p>
+      {!isOfPairs && (
+        <p class="evaluator-variables">
+          Insert:{' '}
+          {[...new Set([...VARIABLES[draft.scope], ...offered])].map((name) => (
+            <button key={name} type="button" class="mono" onClick={() => insert(name)}>
+              <Hostile text={`{{${name}}}`} />
+            </button>
+          ))}
+        </p>
+      )}
       {used.length > 0 && (
         <p class="evaluator-variables">
           In use:{' '}
@@ -130,6 +145,7 @@ export type LlmFieldsProps = PromptFieldProps & { isSaved: boolean };
 /** Shows the fields. The type of a saved evaluator stays. */
 export function LlmFields({ isSaved, ...props }: LlmFieldsProps) {
   const { draft, onChange } = props;
+  const { scoringType: type, prompt, scope } = draft;
   return (
     <>
       <SelectField
@@ -138,13 +154,15 @@ export function LlmFields({ isSaved, ...props }: LlmFieldsProps) {
         options={TYPES}
         isDisabled={isSaved}
         {...(isSaved && { hint: 'The type of scores cannot change; make another evaluator for it.' })}
-        onChange={(scoringType) => onChange({ scoringType })}
+        onChange={(scoringType) => onChange({ scoringType, prompt: promptAfter(prompt, scoringType, scope) })}
       />
-      {draft.scoringType === 'LLM-RANGE' && <RangeFields {...props} />}
-      {draft.scoringType === 'LLM-CHOICE' && <ChoiceFields {...props} />}
+      {type === 'LLM-RANGE' && <RangeFields {...props} />}
+      {type === 'LLM-CHOICE' && <ChoiceFields {...props} />}
+      {type === 'LLM-RUBRIC' && <CriteriaFields {...props} />}
       <ModelField {...props} />
       <PromptField {...props} />
-      <ExampleFields {...props} />
+      {isJudgeType(type) && <ExampleFields {...props} />}
+      {type !== 'LLM-RUBRIC' && <JuryFields {...props} />}
     </>
   );
 }

@@ -74,7 +74,7 @@ function scoreOf(result: LlmTrial | PythonTrial | ExternalTrial): number | null 
 }
 
 /** Shows the result. */
-export function TrialResult({ trial, requestId }: { trial: Trial; requestId: string }) {
+export function TrialResult({ trial, subject }: { trial: Trial; subject: string }) {
   const { result } = trial;
   const label = trial.kind === 'external' ? null : trial.result.label;
   return (
@@ -96,7 +96,7 @@ export function TrialResult({ trial, requestId }: { trial: Trial; requestId: str
         <Fact name="Duration">{milliseconds(result.duration_ms)}</Fact>
         {trial.kind === 'llm' && <JudgeFacts result={trial.result} />}
         <Fact name="On request">
-          <Hostile text={requestId} />
+          <Hostile text={subject} />
         </Fact>
       </dl>
       {trial.kind === 'llm' && <JudgeTexts result={trial.result} />}

@@ -80,13 +80,22 @@ export function AttachForm({ verb, evaluator, first, onSubmit }: AttachFormProps
     <Form verb={verb} onSubmit={submit}>
       <div class="evaluator-row">
         <TextField
-          label="Share of the requests, in percent"
+          label={`Share of the ${draft.idleSeconds === null ? 'requests' : 'sessions'}, in percent`}
           type="number"
           value={draft.sampleRate}
-          hint="Always the same requests: a larger share includes a smaller one."
+          hint="Always the same ones: a larger share includes a smaller one."
           onChange={(sampleRate) => change({ sampleRate })}
         />
-        {evaluator.llm_template !== null && (
+        {draft.idleSeconds !== null && (
+          <TextField
+            label="Scored after a silence of so many seconds"
+            type="number"
+            value={draft.idleSeconds}
+            hint="A session that goes on afterwards is scored anew."
+            onChange={(idleSeconds) => change({ idleSeconds })}
+          />
+        )}
+        {evaluator.llm_template !== null && draft.idleSeconds === null && (
           <TextField
             label="Probed, in percent of these"
             type="number"

@@ -1,4 +1,5 @@
 /** What is attached to traffic, as fields of a form and as the API takes it. Pure. */
+import type { Scope } from '#core/evaluations/mod.ts';
 import type { FilterTree } from '#core/filter/query-text/mod.ts';
 import type { OnlineEvaluator } from '../../../client/evaluators.ts';
 import { filterText } from '../../../parts/formats/filters.ts';
@@ -7,28 +8,44 @@ type Config = OnlineEvaluator['config'];
 
 /** `key` names its row while rows come and go. */
 export type PropertyDraft = { key: number; name: string; value: string };
-export type Attachment = { sampleRate: string; probeRate: string; properties: PropertyDraft[]; q: string };
+export type Attachment = {
+  sampleRate: string;
+  probeRate: string;
+  /** Of an evaluator of sessions; null of the others. */
+  idleSeconds: string | null;
+  properties: PropertyDraft[];
+  q: string;
+};
 
-/** Returns the form of something new: a tenth of all requests. */
-export function emptyAttachment(): Attachment {
-  return { sampleRate: '10', probeRate: '0', properties: [], q: '' };
+/** Returns the form of something new: a tenth of all requests, or of all sessions. */
+export function emptyAttachment(scope: Scope): Attachment {
+  const idleSeconds = scope === 'session' ? '900' : null;
+  return { sampleRate: '10', probeRate: '0', idleSeconds, properties: [], q: '' };
 }
 
 /** Returns the form of what is there. */
-export function attachmentOf({ sampleRate, probeRate, propertyFilters, filter }: Config): Attachment {
+export function attachmentOf({
+  sampleRate,
+  probeRate,
+  idleSeconds,
+  propertyFilters,
+  filter,
+}: Config): Attachment {
   return {
     sampleRate: String(sampleRate),
     probeRate: String(probeRate),
+    idleSeconds: idleSeconds === undefined ? null : String(idleSeconds),
     properties: propertyFilters.map(({ key: name, value }, key) => ({ key, name, value })),
     q: filterText(filter),
   };
 }
 
 /** Returns the `config` of the API's body. */
-export function attachmentConfig({ sampleRate, probeRate, properties, q }: Attachment) {
+export function attachmentConfig({ sampleRate, probeRate, idleSeconds, properties, q }: Attachment) {
   return {
     sampleRate: Number(sampleRate),
     probeRate: Number(probeRate),
+    ...(idleSeconds !== null && { idleSeconds: Number(idleSeconds) }),
     propertyFilters: properties
       .filter(({ name }) => name.trim() !== '')
       .map(({ name, value }) => ({ key: name.trim(), value })),

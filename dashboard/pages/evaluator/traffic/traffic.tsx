@@ -143,7 +143,7 @@ export function Traffic({ evaluator }: { evaluator: Evaluator }) {
             key={turn}
             verb="Attach"
             evaluator={evaluator}
-            first={emptyAttachment()}
+            first={emptyAttachment(evaluator.scope)}
             onSubmit={async (draft) => {
               await call('POST', pathOf(evaluator), { config: attachmentConfig(draft) });
               tell('Attached');

@@ -8,7 +8,7 @@ import {
   trialOf,
 } from '../../../../../../dashboard/pages/evaluator/definition/draft.ts';
 
-const none = { llm_template: null, code_template: null, external_config: null };
+const none = { scope: 'request', llm_template: null, code_template: null, external_config: null } as const;
 const input = { inputBody: { messages: [] }, outputBody: { choices: [] }, inputs: {} };
 
 t.test('An evaluator that was not changed in the form is sent as it is', async (t) => {
@@ -27,6 +27,20 @@ t.test('An evaluator that was not changed in the form is sent as it is', async (
       },
     },
     { ...none, scoring_type: 'LLM-RANGE', llm_template: { model: 'a', prompt: 'b', min: 0, max: 2.5 } },
+    {
+      ...none,
+      scoring_type: 'LLM-PAIRWISE',
+      llm_template: {
+        model: 'a',
+        prompt: 'Which?',
+        jury: { models: ['b', 'c,d'], rule: 'majority', quorum: 2 },
+      },
+    },
+    {
+      ...none,
+      scoring_type: 'LLM-RUBRIC',
+      llm_template: { model: 'a', prompt: 'How?', criteria: [{ id: 'x', version: 3 }] },
+    },
     {
       ...none,
       scoring_type: 'LLM-RANGE',
@@ -90,9 +104,16 @@ t.test('An evaluator that was not changed in the form is sent as it is', async (
       ...templates,
     });
     const sent = bodyOf(draftOf(given as Parameters<typeof draftOf>[0]));
-    const [field, template] = Object.entries(templates).find(([, value]) => value !== null)!;
+    const [field, template] = Object.entries(templates).find(
+      ([name, value]) => name !== 'scope' && value !== null,
+    )!;
     const budget = scoring_type === 'PYTHON' ? {} : { daily_budget_usd: 2.5 };
-    t.same(sent, { name: 'One', scoring_type, [field]: template, ...budget, threshold: 0.5 }, scoring_type);
+    const scope = 'request';
+    t.same(
+      sent,
+      { name: 'One', scoring_type, scope, [field]: template, ...budget, threshold: 0.5 },
+      scoring_type,
+    );
   }
 });
 
@@ -184,4 +205,39 @@ t.test('An example without a verdict is sent without one, so that the API can re
   const example = { key: 0, input: 'i', output: 'o', verdict: '', reasoning: null };
   const draft = { ...emptyDraft('llm'), examples: [example] };
   t.match(bodyOf(draft).llm_template, { examples: [{ input: 'i', output: 'o' }] });
+});
+
+t.test(
+  'Empty fields of a jury are left to the API, and a judge without further models is alone',
+  async (t) => {
+    const judge = { ...emptyDraft('llm'), model: 'a' };
+    const templateWith = (jury: typeof judge.jury) => bodyOf({ ...judge, jury }).llm_template;
+    t.same(templateWith({ models: ' b \n\n c', rule: '', quorum: '' }), {
+      model: 'a',
+      prompt: judge.prompt,
+      jury: { models: ['b', 'c'] },
+    });
+    t.same(templateWith({ models: ' \n', rule: 'mean', quorum: '3' }), { model: 'a', prompt: judge.prompt });
+  },
+);
+
+t.test('A rubric sends what it asks by, and neither examples nor a jury', async (t) => {
+  const draft = {
+    ...emptyDraft('llm'),
+    scoringType: 'LLM-RUBRIC' as const,
+    criteria: [{ id: 'x', version: 2 }, { id: 'y' }],
+    jury: { models: 'b', rule: '' as const, quorum: '' },
+    examples: [{ key: 0, input: 'i', output: 'o', verdict: 'true', reasoning: null }],
+  };
+  t.same(bodyOf(draft).llm_template, {
+    model: '',
+    prompt: draft.prompt,
+    criteria: [{ id: 'x', version: 2 }, { id: 'y' }],
+  });
+});
+
+t.test('A try-out on a session names it', async (t) => {
+  const draft = { ...emptyDraft('python'), code: 'c', scope: 'session' as const };
+  t.same(trialOf(draft, { sessionId: 'chat' }).body, { code: 'c', testInput: { sessionId: 'chat' } });
+  t.equal(bodyOf(draft).scope, 'session');
 });

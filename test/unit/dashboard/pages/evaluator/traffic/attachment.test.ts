@@ -26,12 +26,19 @@ t.test('What is attached is shown and sent back as the same', async (t) => {
 
 t.test('Something new takes a tenth of all requests, without a filter', async (t) => {
   const properties = [{ key: 0, name: ' ', value: 'left out' }];
-  t.same(attachmentConfig({ ...emptyAttachment(), properties }), {
+  t.same(attachmentConfig({ ...emptyAttachment('request'), properties }), {
     sampleRate: 10,
     probeRate: 0,
     propertyFilters: [],
     filter: null,
   });
+});
+
+t.test('What is attached for sessions has its silence, and new ones a quarter of an hour', async (t) => {
+  t.equal(attachmentConfig(emptyAttachment('session')).idleSeconds, 900);
+  const first = attachmentOf({ ...config, idleSeconds: 60 });
+  t.equal(attachmentConfig(first).idleSeconds, 60);
+  t.same(attachmentChanges(first, { ...first, idleSeconds: '90' }), { idleSeconds: 90 });
 });
 
 t.test('Of a change, only what is another than before is sent', async (t) => {
