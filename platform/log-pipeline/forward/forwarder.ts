@@ -95,9 +95,13 @@ export class Forwarder {
     this.#client = jetstream(options.connection, { timeout: PUBLISH_TIMEOUT_MS });
     this.#monitor = new ConnectionMonitor(options.connection, options.log);
     this.#writes = new OutboxWrites(options.root);
+    void options.connection.closed().then(() => this.#writes.wake());
   }
 
-  /** Runs until `stop`, and then until everything is stored, which may take longer than the caller waits. */
+  /**
+   * Runs until `stop`, and then until everything is stored, which may take longer than the caller waits; or until the owner
+   * closes the connection.
+   */
   async run(): Promise<void> {
     const backoff = new Backoff(BACKOFF);
     while (!this.#options.connection.isClosed()) {
@@ -155,7 +159,8 @@ export class Forwarder {
     const stream = await this.#monitor.rejectOnDisconnect(epoch, declareLogStream(connection));
     for (const feed of this.#feeds.values()) feed.restart();
     const session = { stream, epoch, maxBytes: connection.info!.max_payload - MESSAGE_MARGIN_BYTES };
-    for (;;) {
+    // One that is closed for good is not lost, and nothing that waits for its answers need be under way.
+    while (!connection.isClosed()) {
       if (this.#monitor.epoch !== epoch) throw new DisconnectedError();
       const beganAt = performance.now();
       await this.#adoptOutboxes();

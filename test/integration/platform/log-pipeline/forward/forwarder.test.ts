@@ -1,6 +1,7 @@
-import { rmSync } from 'node:fs';
+import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import { waitFor } from '../../../../support/assay.ts';
 import { logEntry } from '../../../../support/log-entries.ts';
 import { natsIsMissing } from '../../../../support/nats.ts';
@@ -26,5 +27,24 @@ t.test(
     await own.outbox.close();
     forwarder.stop();
     await waitFor('the forwarder to be done', async () => forwarder.unconfirmed === 0);
+  },
+);
+
+t.test(
+  'a forwarder whose connection is closed ends, whether or not there is a directory of outboxes',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const { forward, manager, root } = await setUpLogPath(t);
+    for (const hasDirectory of [true, false]) {
+      if (hasDirectory) mkdirSync(root, { recursive: true });
+      else rmSync(root, { recursive: true });
+      const { connection, running } = await forward('nobody');
+      await waitFor('the stream', async () => {
+        const info = await (await manager()).streams.info('LOGS').catch(() => null);
+        return info !== null;
+      });
+      await connection.close();
+      t.ok(await settlesWithin(running, 10_000), hasDirectory ? 'with one' : 'without');
+    }
   },
 );
