@@ -6,6 +6,6 @@ export { settleJury } from './jury.ts';
 export * from './outcome.ts';
 export { pairChoices, pairLabel, pairPrompt, pairSubject } from './pair.ts';
 export { isSampled, samplingPoint } from './sampling.ts';
-export { readSession, type StoredSession, type StoredTurn } from './session.ts';
+export type { StoredSession, StoredTurn } from './session.ts';
 export { readSubject, type StoredRecord } from './subject.ts';
 export { jsonAsData, parseTemplate, renderTemplate } from './template.ts';

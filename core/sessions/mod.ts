@@ -1,5 +1,5 @@
 /** Sessions: trees by path, what is new in a conversation, distributions. Pure. */
-export { countSeen, type Shown, shownBy } from './conversation.ts';
+export { countSeen, type Shown } from './conversation.ts';
 export {
   BUCKETS,
   bucketOf,

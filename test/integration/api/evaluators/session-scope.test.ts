@@ -76,7 +76,11 @@ t.test('what cannot score sessions is refused', async (t) => {
   const [criterion, other] = [await make(PLAIN), await make({ ...PLAIN, scope: 'session' })];
   const rubric = {
     scoring_type: 'LLM-RUBRIC',
-    llm_template: { model: 'gpt-4o-mini', prompt: 'How?', criteria: [{ id: criterion.id }, { id: other.id }] },
+    llm_template: {
+      model: 'gpt-4o-mini',
+      prompt: 'How?',
+      criteria: [{ id: criterion.id }, { id: other.id }],
+    },
   };
   t.match(
     await refused({ ...rubric, scope: 'session' }),

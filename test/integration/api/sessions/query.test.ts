@@ -85,7 +85,7 @@ function expected({ fromMs = 0, toMs = Infinity, user, keep = () => true }: Aske
         known('latency_ms').length === 0 ? null : sum(known('latency_ms')) / known('latency_ms').length,
       feedback_rating: null,
       tag: null,
-    scores: {},
+      scores: {},
     };
   });
   const key = (row: SessionRow) => `${row.created_at} ${row.session_id}`;

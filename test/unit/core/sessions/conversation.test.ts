@@ -1,6 +1,6 @@
 import t from 'tap';
 import { answerOf, messagesOf } from '#core/messages/mod.ts';
-import { countSeen, shownBy } from '#core/sessions/mod.ts';
+import { countSeen, shownBy } from '#core/sessions/conversation.ts';
 
 const user = (content: unknown) => ({ role: 'user', content });
 const assistant = (content: unknown) => ({ role: 'assistant', content });
