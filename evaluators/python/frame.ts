@@ -81,7 +81,8 @@ export function encodeFrame(value: ChildJob | TextPair): Buffer {
 export function encodeRecord({ requestText, responseText, inputs, expected, session }: WholeRecord): Buffer {
   const bodies = `"request":${requestText},"response":${responseText}`;
   const rest = `"inputs":${JSON.stringify(inputs)},"expected":${expected ?? 'null'}`;
-  return frameOf(`{${bodies},${rest},"session":${JSON.stringify(session ?? null)}}`);
+  const whole = session === undefined ? '' : `,"session":${JSON.stringify(session)}`;
+  return frameOf(`{${bodies},${rest}${whole}}`);
 }
 
 function frameOf(text: string): Buffer {

@@ -29,4 +29,4 @@ function hold(what: string, bytes: number, budget: number): void {
 hold('the scripts of the first page', sum(loadedWith('main.tsx', 'pages/requests/requests.tsx')), 45_000);
 hold('all styles', sum(files.filter(isOfType('.css'))), 12_000);
 // A page fetches a part of them. docs/decisions/0045-dashboard.md has what the largest are.
-hold('all scripts without the API reference', sum(files.filter(isOfType('.js'))), 252_500);
+hold('all scripts without the API reference', sum(files.filter(isOfType('.js'))), 254_000);

@@ -53,6 +53,7 @@ t.test('a created evaluator has all fields of the contract, with those of other 
       waiting: null,
       daily_budget_usd: null,
       threshold: null,
+      scope: 'request',
     });
     t.strictSame(await api.make(`/v1/evaluator/${made.id}`), made, 'and so it is found');
     t.strictSame(await api.make(`/v1/evaluator/${made.id.toUpperCase()}/`), made);

@@ -55,6 +55,7 @@ t.test('an evaluation is shown with its outcome and what its judge used', async 
     version: 1,
     request_id: 'shown',
     request_created_at: '2026-05-04T10:00:00.123Z',
+    session_id: null,
     probe: null,
     run_id: null,
     rubric_id: null,
