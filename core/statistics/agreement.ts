@@ -47,9 +47,9 @@ export function cohensKappaOf(table: readonly (readonly number[])[], weights: We
  */
 export function fleissKappa(counts: readonly (readonly number[])[]): Agreement {
   const raters = counts[0]?.reduce((sum, count) => sum + count, 0) ?? 0;
-  if (raters < 2) return { value: null, reason: NO_RATINGS };
   const isEven = counts.every((row) => row.reduce((sum, count) => sum + count, 0) === raters);
   if (!isEven) return { value: null, reason: 'items have different numbers of ratings' };
+  if (raters < 2) return { value: null, reason: NO_RATINGS };
   const totals = counts[0]!.map((_, category) => counts.reduce((sum, row) => sum + row[category]!, 0));
   const ratings = counts.length * raters;
   const agreeing = counts.flat().reduce((sum, count) => sum + count * (count - 1), 0);

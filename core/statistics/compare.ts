@@ -43,6 +43,8 @@ export type Comparison = {
   interval: ComparedInterval | null;
   /** The reason that there is no interval. */
   intervalNote: string | null;
+  /** The difference that all groups have, where that is why there is no interval; null: they differ. */
+  shared: number | null;
   pValue: ComparedP | null;
   /** p adjusted for all metrics that were compared together; p itself for one metric. */
   adjustedPValue: number | null;
@@ -140,13 +142,16 @@ function meansOf(pairs: readonly Pair[], difference: number): Comparison['means'
 
 function minimumDetectable(groups: Groups, alpha: number): number | null {
   const error = standardError(groups);
-  return error === null || error === 0 ? null : detectableFromError(error, groups.sums.length, { alpha });
+  return error === null || isConstant(groups)
+    ? null
+    : detectableFromError(error, groups.sums.length, { alpha });
 }
 
 /** Returns the comparison with a verdict by an adjusted p value. */
 function decided(comparison: Comparison, options: CompareOptions, adjusted: number | null): Comparison {
   const verdict = verdictOf({
     interval: comparison.interval,
+    shared: comparison.shared,
     pValue: adjusted ?? 1,
     alpha: alphaOf(options),
     margin: options.margin ?? null,
@@ -168,13 +173,16 @@ export function compareMetric({ baseline, candidate, options }: Metric): Compari
   const table = isPlainBinary(paired, groups, options.kind) ? tableOf(pairs) : null;
   const pValue = pValueOf(groups, table, options);
   const isOrdinal = options.kind === 'ordinal' && pairs.length > 0;
+  const bounds = intervalOf(groups, table, options);
+  const isShared = bounds.interval === null && groups.sums.length > 1 && isConstant(groups);
   const comparison: Comparison = {
     pairs: pairs.length,
     groups: groups.sums.length,
     missingBaseline,
     missingCandidate,
     means: meansOf(pairs, groups.mean),
-    ...intervalOf(groups, table, options),
+    ...bounds,
+    shared: isShared ? groups.mean : null,
     pValue,
     adjustedPValue: null,
     table,

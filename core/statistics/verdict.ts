@@ -13,6 +13,8 @@ export type Verdict = 'better' | 'worse' | 'not_worse' | 'undecided';
 export type VerdictInput = {
   /** Of the difference, candidate less baseline; null when there is none. */
   interval: Interval | null;
+  /** The difference that every single pair has, where that is why there is no interval; null or absent: they differ. */
+  shared?: number | null;
   /** Of the same difference, adjusted if several tests are read together. */
   pValue: number;
   alpha: number;
@@ -34,12 +36,25 @@ function gains({ low, high }: Interval, direction: Direction): Interval {
  *   less than the margin is what the margin allows. It is one-sided and not adjusted for several metrics, because a release
  *   that must not be worse in any needs every single one (R. L. Berger's intersection-union test, Technometrics 24, 1982).
  * - `worse`: the interval lies below 0 and p ≤ alpha.
- * - `undecided` otherwise, and without an interval.
+ * - `undecided` otherwise, and without an interval. But where every single pair has the same difference, its direction is
+ *   certain as soon as p ≤ alpha: `better`, or `worse` unless the margin allows as much.
  */
-export function verdictOf({ interval, pValue, alpha, margin, direction }: VerdictInput): Verdict {
-  if (interval === null) return 'undecided';
-  const gain = gains(interval, direction);
+export function verdictOf({
+  interval,
+  shared = null,
+  pValue,
+  alpha,
+  margin,
+  direction,
+}: VerdictInput): Verdict {
   const isSignificant = pValue <= alpha;
+  if (interval === null) {
+    if (shared === null || !isSignificant) return 'undecided';
+    const gain = direction === 'higher' ? shared : -shared;
+    if (gain > 0) return 'better';
+    return gain < 0 && gain <= -(margin ?? 0) ? 'worse' : 'undecided';
+  }
+  const gain = gains(interval, direction);
   if (isSignificant && gain.low > 0) return 'better';
   if (margin !== null && gain.low > -margin) return 'not_worse';
   return isSignificant && gain.high < 0 ? 'worse' : 'undecided';

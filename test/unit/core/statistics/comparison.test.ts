@@ -9,7 +9,7 @@ import {
   type MetricKind,
 } from '#core/statistics/compare.ts';
 import { pairRuns, type Run } from '#core/statistics/pairs.ts';
-import { verdictOf } from '#core/statistics/verdict.ts';
+import { type Direction, verdictOf } from '#core/statistics/verdict.ts';
 
 const run = (itemId: string, value: number, cluster: string | null = null, repetition = 0): Run => ({
   itemId,
@@ -117,6 +117,28 @@ t.test('equal differences of a metric with a range are bounded by what could hav
   t.match(interval, { method: 'unanimous' });
   t.ok(Math.abs(interval!.high - 0.018275) < 1e-6 && interval!.low === -interval!.high);
   t.equal(verdict, 'not_worse');
+});
+
+t.test('where every pair has the same difference, its direction is certain once p is', async (t) => {
+  const values = Array.from({ length: 12 }, (_, index) => index);
+  const compared = (shift: number, direction: Direction, margin: number | null = null) => {
+    const shifted = values.map((value) => value + shift);
+    const { verdict, interval, minimumDetectable } = compare(side(values), side(shifted), 'numeric', {
+      direction,
+      margin,
+    });
+    t.same([interval, minimumDetectable], [null, null]);
+    return verdict;
+  };
+  t.same([compared(2, 'higher'), compared(2, 'lower')], ['better', 'worse']);
+  t.same([compared(-2, 'higher'), compared(-2, 'lower')], ['worse', 'better']);
+  t.equal(compared(2, 'lower', 1), 'worse', 'more than the margin');
+  t.equal(compared(2, 'lower', 3), 'undecided', 'within the margin, which other items might not be');
+  t.equal(compared(0, 'lower', 3), 'undecided');
+  // Floating point: the differences are equal but for their last bits.
+  const costs = values.map((value) => 0.0000135 * (value + 1));
+  const dearer = costs.map((cost) => cost + 0.0002115);
+  t.equal(compare(side(costs), side(dearer), 'numeric', { direction: 'lower' }).verdict, 'worse');
 });
 
 t.test('a verdict follows the direction and the margin', async (t) => {

@@ -108,6 +108,11 @@ t.test('coefficients of agreement are null with a reason where they are undefine
     { value: null, reason: /are the same/ },
   );
   t.match(fleissKappa([]), { value: null, reason: /no item/ });
+  const uneven = [
+    [1, 0],
+    [1, 2],
+  ];
+  t.match(fleissKappa(uneven), { value: null, reason: /different numbers/ }, 'also when the first has one');
   t.match(
     fleissKappa([
       [1, 0],
