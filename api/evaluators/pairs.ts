@@ -8,15 +8,21 @@ import type { TransactionSql } from '#platform/postgres/mod.ts';
 /** Two experiments over one dataset. */
 export type Sides = { baselineId: string; candidateId: string };
 
-/** Selects the items that both sides have an answer of, with the first answer on each: `a` the baseline's, `b` the candidate's. */
+/**
+ * Selects the items `p` that both sides have an answer of, with the record of the first answer on each: `a` the baseline's, `b`
+ * the candidate's. Both sides are read at once and grouped: Postgres takes their items for few, and would compare each with each.
+ */
 export function pairsOf(tx: TransactionSql, organizationId: string, { baselineId, candidateId }: Sides) {
-  const answers = (experimentId: string) => tx`(
-    select distinct on (x.item_id) x.item_id, q.request_id, q.created_at, q.prompt_tokens, q.completion_tokens
+  const firstOf = (experimentId: string) =>
+    tx`(array_agg(x.request_id order by x.repetition) filter (where x.experiment_id = ${experimentId}))[1]`;
+  return tx`(
+    select x.item_id, ${firstOf(baselineId)} as baseline, ${firstOf(candidateId)} as candidate
       from assay.experiment_runs x
-      join assay.requests q on q.organization_id = ${organizationId} and q.request_id = x.request_id
-     where x.experiment_id = ${experimentId} and x.organization_id = ${organizationId} and x.state = 'completed'
-     order by x.item_id, x.repetition)`;
-  return tx`${answers(baselineId)} a join ${answers(candidateId)} b on b.item_id = a.item_id and b.request_id <> a.request_id`;
+     where x.experiment_id in (${baselineId}, ${candidateId}) and x.organization_id = ${organizationId}
+       and x.state = 'completed' and x.request_id is not null
+     group by x.item_id) p
+      join assay.requests a on a.organization_id = ${organizationId} and a.request_id = p.baseline
+      join assay.requests b on b.organization_id = ${organizationId} and b.request_id = p.candidate and p.candidate <> p.baseline`;
 }
 
 /** A judgment in one order; `score` is the candidate's, null without one. */
@@ -39,8 +45,11 @@ export async function winRates(
   sides: Sides,
   { evaluator, alpha }: { evaluator: { id: string; version: number } | null; alpha?: number },
 ): Promise<WinRateJson[]> {
+  const [any] = await tx`
+    select from assay.evaluations where organization_id = ${organizationId} and baseline_id <> '' limit 1`;
+  if (any === undefined) return [];
   const judgments = await tx<Judgment[]>`
-    select e.evaluator_id as "evaluatorId", v.name, e.version, a.item_id as "itemId", e.is_baseline_first as "isBaselineFirst",
+    select e.evaluator_id as "evaluatorId", v.name, e.version, p.item_id as "itemId", e.is_baseline_first as "isBaselineFirst",
            case when e.state = 'completed' then e.score end as score
       from ${pairsOf(tx, organizationId, sides)}
       join assay.evaluations e on e.organization_id = ${organizationId} and e.request_id = b.request_id
@@ -48,7 +57,7 @@ export async function winRates(
       join assay.evaluators v on v.evaluator_id = e.evaluator_id
      where e.probe = '' and (${evaluator === null}
         or e.evaluator_id = ${evaluator?.id ?? null}::uuid and e.version = ${evaluator?.version ?? null}::int4)
-     order by v.name, e.evaluator_id, e.version desc, a.item_id`;
+     order by v.name, e.evaluator_id, e.version desc, p.item_id`;
   const latest = new Map<string, Judgment[]>();
   for (const judgment of judgments) {
     const same = latest.get(judgment.evaluatorId);

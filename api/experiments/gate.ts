@@ -51,9 +51,10 @@ export function createGate({ compare, find }: Options): Gate {
     const facts: GateFacts = {
       alpha,
       failed: experiment.failed,
-      runs: experiment.runs,
+      asked: experiment.runs - experiment.skipped,
       baselineFailed: baseline.failed,
-      baselineRuns: baseline.runs,
+      baselineAsked: baseline.runs - baseline.skipped,
+      skipped: experiment.skipped,
     };
     const { metrics } = comparison.candidates[0]!;
     const order = namesOf(rules);
@@ -65,6 +66,7 @@ export function createGate({ compare, find }: Options): Gate {
       comparison,
       failed: experiment.failed,
       runs: experiment.runs,
+      skipped: experiment.skipped,
       junit: junitOf(`assay: ${experiment.name}`, judged, undecided),
       markdown: markdownOf(outcome, judged, comparison),
     };

@@ -63,6 +63,9 @@ export const GateJson = Type.Object(
     comparison: ComparisonJson,
     failed: Type.Integer({ description: 'Answers of the experiment that ended in an error' }),
     runs: Type.Integer(),
+    skipped: Type.Integer({
+      description: 'Items that had nothing to ask, such as those without an answer in the log',
+    }),
     junit: Type.String({ description: 'The rules as test cases, in XML' }),
     markdown: Type.String({ description: 'A summary, such as for a pull request' }),
   },

@@ -8,11 +8,13 @@ import type { Operator, Rule } from './rules.ts';
 export type GateFacts = {
   /** One less the confidence of intervals. */
   alpha: number;
-  /** Answers of both sides, for rules on errors. */
+  /** Answers of both sides that failed, for rules on errors, and those that were asked for: items that were skipped are none. */
   failed: number;
-  runs: number;
+  asked: number;
   baselineFailed: number;
-  baselineRuns: number;
+  baselineAsked: number;
+  /** Items of the candidate that were skipped. */
+  skipped: number;
 };
 
 type Decided = { outcome: RuleOutcome; sentence: string };
@@ -29,7 +31,7 @@ function decide({ test }: Rule, metric: MetricComparisonJson, facts: GateFacts):
   if (test.kind === 'bound' && metric.metric === 'errors') return decideErrors(test, facts);
   const { pairs, candidate_mean: candidate, baseline_mean: baseline } = metric;
   if (pairs === 0 || candidate === null || baseline === null)
-    return { outcome: 'undecided', sentence: 'No item was measured on both sides' };
+    return { outcome: 'undecided', sentence: `No item was measured on both sides${skippedToo(facts)}` };
   if (test.kind === 'bound') {
     const bound = test.unit === 'times' ? test.value * baseline : test.value;
     const of =
@@ -46,14 +48,21 @@ function decide({ test }: Rule, metric: MetricComparisonJson, facts: GateFacts):
 type Bound = Extract<Rule['test'], { kind: 'bound' }>;
 
 function decideErrors({ operator, unit, value }: Bound, facts: GateFacts): Decided {
-  const { failed, runs, baselineFailed, baselineRuns } = facts;
-  const told = `${failed} of ${runs} answers failed`;
+  const { failed, asked, baselineFailed, baselineAsked } = facts;
+  if (asked === 0) return { outcome: 'undecided', sentence: `No answer was asked for${skippedToo(facts)}` };
+  const told = `${failed} of ${asked} answers failed${skippedToo(facts)}`;
   if (unit === 'absolute') return bounded(operator, failed, value, `${told}, and the number must be`, '');
-  const share = runs === 0 ? 0 : failed / runs;
+  const share = failed / asked;
   if (unit === 'share') return bounded(operator, share, value, `${told}, and the share must be`, '');
-  const ofBaseline = baselineRuns === 0 ? 0 : baselineFailed / baselineRuns;
+  const ofBaseline = baselineAsked === 0 ? 0 : baselineFailed / baselineAsked;
   const of = `, ${number(value)} times the ${number(ofBaseline)} of the baseline`;
   return bounded(operator, share, value * ofBaseline, `${told}, and the share must be`, of);
+}
+
+/** Tells of items that were skipped, and so neither answered nor failed. */
+function skippedToo({ skipped }: GateFacts): string {
+  if (skipped === 0) return '';
+  return skipped === 1 ? ' (1 item was skipped)' : ` (${skipped} items were skipped)`;
 }
 
 /** Relative difference of equal values that arithmetic explains. */

@@ -1,7 +1,7 @@
 /** The result of a gate as Markdown, for a pull request. Pure. */
 import type { ComparisonJson, MetricComparisonJson } from '../../contracts/comparison.ts';
 import type { RuleOutcome, RuleResultJson } from '../../contracts/gate.ts';
-import { differenceText, number } from './numbers.ts';
+import { differenceText, number, pText } from './numbers.ts';
 
 const MARKS: Readonly<Record<RuleOutcome, string>> = { pass: '✅', fail: '❌', undecided: '❔' };
 const WORDS: Readonly<Record<RuleOutcome, string>> = {
@@ -44,7 +44,7 @@ export function markdownOf(
 
 function metricRow(metric: MetricComparisonJson): string {
   const mean = (value: number | null) => (value === null ? '–' : number(value));
-  const p = metric.adjusted_p_value === null ? '–' : number(metric.adjusted_p_value);
+  const p = metric.adjusted_p_value === null ? '–' : pText(metric.adjusted_p_value);
   const { baseline_mean, candidate_mean, name, pairs } = metric;
   return `| ${code(name)} | ${pairs} | ${mean(baseline_mean)} | ${mean(candidate_mean)} | ${differenceText(metric)} | ${p} |`;
 }

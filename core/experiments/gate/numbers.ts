@@ -11,6 +11,14 @@ export function number(value: number): string {
   return rounded.toLocaleString('en-US', { maximumSignificantDigits: DIGITS, useGrouping: false });
 }
 
+/** Below, a p says no more than that it is small. */
+const LEAST_P = 0.0001;
+
+/** Returns a p, as in a sentence: `p 0.034`, or `p < 0.0001`. */
+export function pText(p: number): string {
+  return p < LEAST_P ? `< ${LEAST_P}` : number(p);
+}
+
 const signed = (value: number) => (value > 0 ? `+${number(value)}` : number(value));
 
 /** Returns the interval of a difference; null: there is none. */
@@ -30,7 +38,7 @@ export function describeDifference(metric: MetricComparisonJson, alpha: number):
   return [
     `${verdict.replace('_', ' ')}: ${signed(difference ?? 0)} over ${pairs} items`,
     ...(interval === null ? [metric.interval_note ?? 'no interval'] : [`${confidence} ${interval}`]),
-    ...(p === null ? [] : [`p ${number(p)}`]),
+    ...(p === null ? [] : [`p ${pText(p)}`]),
   ].join(', ');
 }
 

@@ -2,7 +2,14 @@ import t from 'tap';
 import type { MetricComparisonJson } from '#core/contracts/comparison.ts';
 import { type GateFacts, gateOutcome, judgeRule, parseRules } from '#core/experiments/gate/mod.ts';
 
-const FACTS: GateFacts = { alpha: 0.05, failed: 0, runs: 200, baselineFailed: 4, baselineRuns: 200 };
+const FACTS: GateFacts = {
+  alpha: 0.05,
+  failed: 0,
+  asked: 200,
+  baselineFailed: 4,
+  baselineAsked: 200,
+  skipped: 0,
+};
 
 const metric = (more: Partial<MetricComparisonJson>): MetricComparisonJson => ({
   metric: 'score',
@@ -88,4 +95,26 @@ t.test('a gate is as good as the worst of its rules', async (t) => {
   t.equal(of('pass', 'pass'), 'pass');
   t.equal(of('pass', 'undecided'), 'undecided');
   t.equal(of('undecided', 'fail', 'pass'), 'fail');
+});
+
+t.test('no rule passes when every item was skipped, and skipped items are told', async (t) => {
+  const none = { pairs: 0, baseline_mean: null, candidate_mean: null } as const;
+  const skipped = { asked: 0, skipped: 200 };
+  for (const rule of [
+    'errors = 0',
+    'errors <= 1%',
+    'errors <= 1x',
+    'helpful not-worse 0.02',
+    'cost <= 1.1x',
+  ]) {
+    const metricOf = rule.startsWith('errors') ? { metric: 'errors' } : {};
+    t.match(judge(rule, { ...none, ...metricOf } as Partial<MetricComparisonJson>, skipped), {
+      outcome: 'undecided',
+      sentence: /\(200 items were skipped\)$/,
+    });
+  }
+  t.match(
+    judge('errors = 0', { metric: 'errors' } as Partial<MetricComparisonJson>, { asked: 199, skipped: 1 }),
+    { outcome: 'pass', sentence: /^0 of 199 answers failed \(1 item was skipped\)/ },
+  );
 });
