@@ -53,18 +53,32 @@ export async function findMeasured(
       from assay.experiment_runs x
       left join assay.requests q on q.organization_id = x.organization_id and q.request_id = x.request_id
      where x.experiment_id = ${experimentId} and x.state in ('completed', 'error') order by x.item_id, x.repetition`;
-  const scored = await tx<{ itemId: string; repetition: number; evaluatorId: string; score: number }[]>`
-    select x.item_id as "itemId", x.repetition, e.evaluator_id as "evaluatorId", e.score
-      from assay.experiment_runs x
-     cross join unnest(${experiment.evaluators.map(({ id }) => id)}::uuid[],
-                       ${experiment.evaluators.map(({ version }) => version)}::int4[]) as used (id, version)
-      join assay.evaluations e on e.organization_id = x.organization_id and e.request_id = x.request_id
-                              and e.evaluator_id = used.id and e.version = used.version and e.probe = ''
-     where x.experiment_id = ${experimentId} and x.state = 'completed' and e.state = 'completed' and e.score is not null`;
-  const scores = new Map<string, Run[]>(experiment.evaluators.map(({ id }) => [id, []]));
-  for (const { itemId, repetition, evaluatorId, score } of scored)
-    scores.get(evaluatorId)!.push({ itemId, repetition, cluster: null, value: score });
-  return { ...experiment, rows, scores };
+  return { ...experiment, rows, scores: await findScores(tx, organizationId, experiment.evaluators, rows) };
+}
+
+/** Finds the scores of answers, by evaluator. They are looked up by their requests: a join takes the runs for few. */
+async function findScores(
+  tx: TransactionSql,
+  organizationId: string,
+  evaluators: readonly Used[],
+  rows: readonly RunMeasures[],
+): Promise<Map<string, Run[]>> {
+  const scores = new Map<string, Run[]>(evaluators.map(({ id }) => [id, []]));
+  const answered = rows.filter(({ state, requestId }) => state === 'completed' && requestId !== null);
+  if (answered.length === 0) return scores;
+  const byRequest = Map.groupBy(answered, ({ requestId }) => requestId!);
+  const found = await tx<{ requestId: string; evaluatorId: string; score: number }[]>`
+    select e.request_id as "requestId", e.evaluator_id as "evaluatorId", e.score
+      from assay.evaluations e
+      join unnest(${evaluators.map(({ id }) => id)}::uuid[], ${evaluators.map(({ version }) => version)}::int4[])
+        as used (id, version) on used.id = e.evaluator_id and used.version = e.version
+     where e.organization_id = ${organizationId} and e.request_id = any(${[...byRequest.keys()]}::text[])
+       and e.probe = '' and e.state = 'completed' and e.score is not null`;
+  for (const { requestId, evaluatorId, score } of found) {
+    for (const { itemId, repetition } of byRequest.get(requestId)!)
+      scores.get(evaluatorId)!.push({ itemId, repetition, cluster: null, value: score });
+  }
+  return scores;
 }
 
 /** Puts the criteria of rubrics in the place of these, which have no scores. An evaluator is there once, in its first version. */
