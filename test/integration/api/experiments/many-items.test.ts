@@ -1,0 +1,81 @@
+/** Comparisons of many items, beside judgments of pairs: what grows with the square of the items ends in the statement timeout. */
+import t from 'tap';
+import type { ComparisonJson } from '#core/contracts/comparison.ts';
+import { BOOLEAN, startEvaluatorApi } from '../../../support/evaluators-process.ts';
+
+t.setTimeout(120_000);
+
+const ITEMS = 20_000;
+const api = await startEvaluatorApi(t);
+const { sql } = api.database;
+const { organizationId } = api.own;
+
+/** Writes an experiment whose every item was answered and scored, as the evaluators write it. */
+async function answered(
+  datasetId: string,
+  evaluatorId: string,
+  name: string,
+  score: string,
+): Promise<string> {
+  const { id } = await api.make<{ id: string }>('/v1/experiment', {
+    name,
+    datasetId,
+    target: { kind: 'external' },
+    evaluatorIds: [evaluatorId],
+  });
+  await sql`
+    insert into assay.requests (organization_id, created_at, request_id, source, path, provider, model, request_model, status,
+      latency_ms, total_tokens, cost_nano, properties_folded, is_stream, truncated)
+    select ${organizationId}, now(), ${name} || n, 'experiment', '/v1/chat/completions', 'OPENAI', 'gpt-4o', 'gpt-4o', 200,
+           n % 100, n % 50, n, '{}', false, false from generate_series(1, ${ITEMS}) n`;
+  await sql`
+    insert into assay.experiment_runs
+      (experiment_id, item_id, repetition, organization_id, position, state, request_id, due_at, finished_at)
+    select ${id}, item_id, 2, ${organizationId}, row_number() over (order by item_id) + 10, 'completed',
+           ${name} || row_number() over (order by item_id), now(), now()
+      from assay.dataset_items where dataset_id = ${datasetId}`;
+  await sql`
+    insert into assay.evaluations
+      (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at, state, score,
+       finished_at)
+    select ${organizationId}, ${evaluatorId}, 1, r.created_at, r.request_id, ${id}, 'remote', 2, now(), now(), 'completed',
+           ${sql.unsafe(score)}, now()
+      from assay.requests r where r.organization_id = ${organizationId} and r.request_id like ${`${name}%`}`;
+  return id;
+}
+
+t.test('20,000 pairs are compared, and the answers judged in pairs are among them', async (t) => {
+  const evaluator = await api.make<{ id: string }>('/v1/evaluator', { name: 'Helpful', ...BOOLEAN });
+  const dataset = await api.make<{ id: string }>('/v1/dataset', { name: 'Many' });
+  await sql`select assay.ensure_partitions(now()::date)`;
+  await sql`update assay.datasets set last_version = 1 where dataset_id = ${dataset.id}`;
+  await sql`
+    insert into assay.dataset_items (dataset_id, item_id, from_version, organization_id, request, content_sha256)
+    select ${dataset.id}, 'item ' || n, 1, ${organizationId}, '{}', sha256(n::text::bytea)
+      from generate_series(1, ${ITEMS}) n`;
+  const baseline = await answered(dataset.id, evaluator.id, 'before', '(length(request_id) % 2)::int4');
+  const candidate = await answered(dataset.id, evaluator.id, 'after', '1');
+  // One pair in a hundred was judged in both orders, and the candidate won.
+  const pairwise = await api.make<{ id: string }>('/v1/evaluator', {
+    name: 'Better',
+    scoring_type: 'LLM-PAIRWISE',
+    llm_template: { model: 'gpt-4o-mini', prompt: 'Which is better?' },
+  });
+  await sql`
+    insert into assay.evaluations
+      (organization_id, evaluator_id, version, created_at, request_id, baseline_id, baseline_created_at, is_baseline_first, lane,
+       priority, due_at, scheduled_at, state, score, finished_at)
+    select ${organizationId}, ${pairwise.id}, 1, c.created_at, c.request_id, b.request_id, b.created_at, is_first, 'remote', 2,
+           now(), now(), 'completed', 1, now()
+      from generate_series(100, ${ITEMS}, 100) n
+      join assay.requests c on c.organization_id = ${organizationId} and c.request_id = 'after' || n
+      join assay.requests b on b.organization_id = ${organizationId} and b.request_id = 'before' || n
+     cross join (values (true), (false)) as orders (is_first)`;
+  const { candidates } = await api.make<ComparisonJson>('/v1/experiment/compare', {
+    baseline,
+    candidates: [candidate],
+  });
+  const { metrics, win_rates: winRates } = candidates[0]!;
+  t.match(metrics[0], { name: 'Helpful', pairs: ITEMS, verdict: 'better' });
+  t.match(winRates, [{ name: 'Better', pairs: ITEMS / 100, wins: ITEMS / 100 }]);
+});
