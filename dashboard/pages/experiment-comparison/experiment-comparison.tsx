@@ -13,6 +13,7 @@ import { readWanted, type Wanted } from './address.ts';
 import { Controls } from './controls.tsx';
 import { Losses } from './losses.tsx';
 import { Numbers } from './numbers.tsx';
+import { Pairs } from './pairs.tsx';
 import { Verdicts } from './verdicts.tsx';
 
 function useComparison({ baseline, candidates, margin, cluster }: Wanted): Resource<ComparisonJson> {
@@ -115,6 +116,7 @@ export function ExperimentComparison() {
         <>
           <Verdicts comparison={data} />
           <Numbers comparison={data} />
+          <Pairs comparison={data} onAsked={reload} />
           {baseline.data !== null && <Losses comparison={data} baseline={baseline.data} />}
           <LeftOut comparison={data} />
         </>
