@@ -70,6 +70,30 @@ function priceText({
   return `${rest}, ${price === null ? 'at a price that is not known' : `about ${dollars(price)}`}.`;
 }
 
+type ChoiceProps = {
+  label: string;
+  value: string;
+  of: readonly { id: string; name: string }[];
+  onChange: (id: string) => void;
+};
+
+function Choice({ label, value, of, onChange }: ChoiceProps) {
+  return (
+    <Field
+      label={label}
+      control={(attributes) => (
+        <select {...attributes} value={value} onChange={(event) => onChange(event.currentTarget.value)}>
+          {of.map(({ id, name }) => (
+            <option key={id} value={id}>
+              {writeMarks(name)}
+            </option>
+          ))}
+        </select>
+      )}
+    />
+  );
+}
+
 /** The form: what it costs comes before the start. */
 function Ask({ baseline, candidates, onAsked }: AskProps) {
   const { data, failure, reload } = useResource('judges of pairs', (signal) =>
@@ -110,38 +134,18 @@ function Ask({ baseline, candidates, onAsked }: AskProps) {
       {data !== null && (
         <Form verb={estimate === null ? 'Count and price' : 'Ask the judge'} onSubmit={send}>
           <div class="evaluator-row">
-            <Field
+            <Choice
               label="Judge of pairs"
-              control={(attributes) => (
-                <select
-                  {...attributes}
-                  value={judge}
-                  onChange={(event) => choose({ judge: event.currentTarget.value })}
-                >
-                  {judges.map(({ id, name }) => (
-                    <option key={id} value={id}>
-                      {writeMarks(name)}
-                    </option>
-                  ))}
-                </select>
-              )}
+              value={judge}
+              of={judges}
+              onChange={(id) => choose({ judge: id })}
             />
             {candidates.length > 1 && (
-              <Field
+              <Choice
                 label="Beside the baseline"
-                control={(attributes) => (
-                  <select
-                    {...attributes}
-                    value={candidate}
-                    onChange={(event) => choose({ candidate: event.currentTarget.value })}
-                  >
-                    {candidates.map(({ id, name }) => (
-                      <option key={id} value={id}>
-                        {writeMarks(name)}
-                      </option>
-                    ))}
-                  </select>
-                )}
+                value={candidate}
+                of={candidates}
+                onChange={(id) => choose({ candidate: id })}
               />
             )}
           </div>
