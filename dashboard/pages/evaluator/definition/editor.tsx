@@ -82,6 +82,9 @@ function BudgetField({ draft, onChange, fault }: FormProps) {
   );
 }
 
+/** A rubric has no score of its own: its criteria have. */
+const isRubric = ({ kind, scoringType }: Draft) => kind === 'llm' && scoringType === 'LLM-RUBRIC';
+
 function ThresholdField({ draft, onChange, fault }: FormProps) {
   return (
     <TextField
@@ -154,7 +157,7 @@ export function Editor({ saved, first, onSaved }: EditorProps) {
             />
             <ScopeField {...fields} isSaved={saved !== null} />
             <KindFields {...fields} isSaved={saved !== null} offered={offeredVariables(picked.record)} />
-            <ThresholdField {...fields} />
+            {!isRubric(draft) && <ThresholdField {...fields} />}
             <BudgetField {...fields} />
           </Form>
         </WithScope>

@@ -37,16 +37,22 @@ const PROMPTS: Readonly<Record<Scope, string>> = {
   request: 'Is {{output}} a correct and helpful answer to {{input}}?',
   session: 'Was the user helped in the end? The conversation: {{conversation}}',
 };
+const RUBRIC_PROMPTS: Readonly<Record<Scope, string>> = {
+  request: 'Judge the answer {{output}} to {{input}}.',
+  session: 'Judge the conversation {{conversation}}.',
+};
 /** Prompts of pairs have no variables: both answers are appended. */
 const PAIR_PROMPT = 'Which answer is more helpful?';
 
 /** Returns the prompt that a form begins with. */
 export function promptFor(scoringType: JudgedType, scope: Scope): string {
-  return scoringType === 'LLM-PAIRWISE' ? PAIR_PROMPT : PROMPTS[scope];
+  if (scoringType === 'LLM-PAIRWISE') return PAIR_PROMPT;
+  return (scoringType === 'LLM-RUBRIC' ? RUBRIC_PROMPTS : PROMPTS)[scope];
 }
 
 /** Returns the prompt of a form that changes its type or scope: another beginning where nothing was written yet. */
 export function promptAfter(prompt: string, scoringType: JudgedType, scope: Scope): string {
-  const isUntouched = [...Object.values(PROMPTS), PAIR_PROMPT].includes(prompt);
+  const beginnings = [...Object.values(PROMPTS), ...Object.values(RUBRIC_PROMPTS), PAIR_PROMPT];
+  const isUntouched = beginnings.includes(prompt);
   return isUntouched ? promptFor(scoringType, scope) : prompt;
 }

@@ -17,34 +17,36 @@ export function JuryFields({ draft: { jury }, onChange, fault }: FormProps) {
   return (
     <details open={jury.models !== '' || sentence !== null}>
       <summary>Jury</summary>
-      <Field
-        label="Further models, one a line"
-        hint="They judge the same answer. Each costs as much as the judge."
-        fault={sentence}
-        control={(attributes) => (
-          <textarea
-            {...attributes}
-            class="mono"
-            rows={3}
-            value={jury.models}
-            onInput={({ currentTarget }) => change({ models: currentTarget.value })}
+      <div class="form">
+        <Field
+          label="Further models, one a line"
+          hint="They judge the same answer. Each costs as much as the judge."
+          fault={sentence}
+          control={(attributes) => (
+            <textarea
+              {...attributes}
+              class="mono"
+              rows={3}
+              value={jury.models}
+              onInput={({ currentTarget }) => change({ models: currentTarget.value })}
+            />
+          )}
+        />
+        <div class="evaluator-row">
+          <SelectField
+            label="Their score is"
+            value={jury.rule}
+            options={RULES}
+            onChange={(rule) => change({ rule })}
           />
-        )}
-      />
-      <div class="evaluator-row">
-        <SelectField
-          label="Their score is"
-          value={jury.rule}
-          options={RULES}
-          onChange={(rule) => change({ rule })}
-        />
-        <TextField
-          label="Members that must answer"
-          type="number"
-          value={jury.quorum}
-          hint="Empty: more than half."
-          onChange={(quorum) => change({ quorum })}
-        />
+          <TextField
+            label="Members that must answer"
+            type="number"
+            value={jury.quorum}
+            hint="Empty: more than half."
+            onChange={(quorum) => change({ quorum })}
+          />
+        </div>
       </div>
     </details>
   );
