@@ -12,7 +12,7 @@ export const SCORING_TYPES = [
 ] as const;
 export type ScoringType = (typeof SCORING_TYPES)[number];
 
-/** What an evaluator scores: each answer, or each whole session, once it is over. */
+/** The scopes of evaluators: each answer, or each whole session, once it is over. */
 export const SCOPES = ['request', 'session'] as const;
 export type Scope = (typeof SCOPES)[number];
 

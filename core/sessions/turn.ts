@@ -3,7 +3,7 @@ import { isObject } from '../json/mod.ts';
 import { answerOf, messagesOf } from '../messages/mod.ts';
 import { type Shown, shownBy } from './conversation.ts';
 
-/** What a turn says, and what it shows to later ones. */
+/** The messages of a turn, its answer, and what both show to later turns. */
 export type Said = { messages: unknown[]; answer: unknown; shown: Shown };
 
 /**

@@ -69,7 +69,7 @@ export type OnlineEvaluator = {
     /** JSON; null: every request. */
     filter: unknown;
     probeRate: number;
-    /** Of evaluators of sessions. */
+    /** Evaluators of sessions have it. */
     idleSeconds?: number | undefined;
   };
   created_at: string;

@@ -1,4 +1,4 @@
-/** What judges of pairs prefer, and the form that asks one. */
+/** The preferences of judges of pairs, and the form that asks one. */
 import { useState } from 'preact/hooks';
 import type { ComparisonJson } from '#core/contracts/comparison.ts';
 import type { PairwiseDryRunJson, WinRateJson } from '#core/contracts/pairwise.ts';

@@ -47,10 +47,10 @@ export type Draft = {
   cpuSeconds: string;
   memoryMb: string;
   external: ExternalDraft;
-  /** Of a judge that gives one score. */
+  /** Judges that give one score have them. */
   examples: ExampleDraft[];
   jury: JuryDraft;
-  /** Of a rubric. */
+  /** Rubrics have them. */
   criteria: CriterionDraft[];
   /** Of code; none: it returns numbers. */
   categories: LabelField[];
@@ -241,7 +241,7 @@ export function isNewVersion(draft: Draft, saved: Draft): boolean {
   return versionOf(draft) !== versionOf(saved);
 }
 
-/** What a try-out scores: a request, or a session of the log. */
+/** The subject of a try-out: a request, or a session of the log. */
 export type TestInput =
   | { inputBody: unknown; outputBody: unknown; inputs?: Record<string, unknown> }
   | { sessionId: string };

@@ -11,7 +11,7 @@ export type PropertyDraft = { key: number; name: string; value: string };
 export type Attachment = {
   sampleRate: string;
   probeRate: string;
-  /** Of an evaluator of sessions; null of the others. */
+  /** Evaluators of sessions have it; null for the others. */
   idleSeconds: string | null;
   properties: PropertyDraft[];
   q: string;

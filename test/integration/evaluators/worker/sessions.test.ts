@@ -53,7 +53,7 @@ async function say(sessionId: string, messages: Message[]): Promise<void> {
 const judgedPrompts: string[] = [];
 provider.script((request) => {
   const body = request.body.toString();
-  // What it answers by itself is "You said: …".
+  // By itself it answers "You said: …".
   if (!body.includes('submit_verdict')) return { kind: 'answer' };
   judgedPrompts.push(body);
   const verdict = JSON.stringify({ reasoning: 'The order was found.', score: true });
