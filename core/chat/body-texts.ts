@@ -98,18 +98,44 @@ function responsesText(items: readonly unknown[], writeCall: WriteToolCall): str
 /** One message of a conversation, as a reader sees it. */
 export type Spoken = { role: string; text: string };
 
-/** Returns a message of any dialect, or an item of the Responses API, with its text, or else its tool calls or its JSON. */
+/**
+ * Returns a message of any dialect, or an item of the Responses API, with all that it says: texts, tool calls and their results,
+ * one below the other. Images and other parts without words are told by their type, as `[image_url]`.
+ */
 export function spokenMessage(message: unknown): Spoken {
   if (!isObject(message))
     return { role: 'user', text: typeof message === 'string' ? message : toJsonText(message) };
-  const { role, type, parts, output } = message;
-  const content = message.content ?? parts ?? output;
-  const text =
-    messageText({ ...message, content }, toolCallLine) ?? toolCallLine(message) ?? toJsonText(message);
-  if (typeof role === 'string') return { role: role === 'model' ? 'assistant' : role, text };
-  if (type === 'function_call_output') return { role: 'tool', text };
+  const { role, type, parts, refusal, audio, tool_calls: calls, function_call: call } = message;
+  const content = message.content ?? parts ?? message.output;
+  const said = [
+    ...(Array.isArray(content) ? (content as unknown[]) : [content]).map(partText),
+    refusal,
+    isObject(audio) ? audio.transcript : null,
+    ...(Array.isArray(calls) ? (calls as unknown[]) : [call]).map(toolCallLine),
+    toolCallLine(message),
+  ];
+  const text = said.map(nonBlank).filter((line) => line !== null);
+  return { role: roleOf(role, type, Array.isArray(parts)), text: text.join('\n') };
+}
+
+function roleOf(role: unknown, type: unknown, isOfGemini: boolean): string {
+  if (typeof role === 'string') return role === 'model' ? 'assistant' : role;
+  if (type === 'function_call_output') return 'tool';
   // Gemini accepts a message without a role.
-  return { role: Array.isArray(parts) ? 'user' : 'assistant', text };
+  return isOfGemini ? 'user' : 'assistant';
+}
+
+/** Returns the words of a part of a message; null for none, and for a model's thoughts. */
+function partText(part: unknown): string | null {
+  if (typeof part === 'string') return part;
+  if (!isObject(part) || part.type === 'thinking' || part.thought === true) return null;
+  if (typeof part.text === 'string') return part.text;
+  if (part.type === 'refusal') return nonBlank(part.refusal);
+  if (part.type === 'tool_result') return textOf(part.content) ?? toJsonText(part.content);
+  if (isObject(part.functionResponse)) return toJsonText(part.functionResponse.response);
+  return (
+    toolCallLine(part) ?? `[${typeof part.type === 'string' ? part.type : Object.keys(part).join(', ')}]`
+  );
 }
 
 /** Returns a text, or the joined text parts of a list; null for anything else. */

@@ -131,6 +131,52 @@ t.test('tool calls and their results are read in every dialect', (t) => {
   t.end();
 });
 
+t.test(
+  'a message says all that is in it: texts, tool calls and results, and the type of what has no words',
+  (t) => {
+    const messages = [
+      {
+        role: 'user',
+        content: [
+          { type: 'text', text: 'What is this?' },
+          { type: 'image_url', image_url: { url: 'data:…' } },
+        ],
+      },
+      {
+        role: 'assistant',
+        content: 'I look it up.',
+        tool_calls: [{ id: 'c', type: 'function', function: { name: 'find', arguments: '{"q":1}' } }],
+      },
+      { role: 'tool', tool_call_id: 'c', content: 'found' },
+      {
+        role: 'user',
+        content: [
+          { type: 'tool_result', tool_use_id: 't', content: [{ type: 'text', text: 'a result' }] },
+          { type: 'text', text: 'And now?' },
+        ],
+      },
+      { role: 'model', parts: [{ functionCall: { name: 'f', args: { a: 1 } } }] },
+      {
+        role: 'user',
+        parts: [{ functionResponse: { name: 'f', response: { b: 2 } } }, { inlineData: { data: '…' } }],
+      },
+      { role: 'assistant', content: [{ type: 'thinking', thinking: 'hm' }], refusal: 'I cannot.' },
+    ];
+    const { session } = subjectOf(sessionOf([turn(messages, answered('Done.'))]));
+    t.same(session!.conversation, [
+      { role: 'user', text: 'What is this?\n[image_url]' },
+      { role: 'assistant', text: 'I look it up.\nfind({"q":1})' },
+      { role: 'tool', text: 'found' },
+      { role: 'user', text: 'a result\nAnd now?' },
+      { role: 'assistant', text: 'f({"a":1})' },
+      { role: 'user', text: '{"b":2}\n[inlineData]' },
+      { role: 'assistant', text: 'I cannot.' },
+      { role: 'assistant', text: 'Done.' },
+    ]);
+    t.end();
+  },
+);
+
 t.test('what a large session lost is said, and that it lost something', (t) => {
   const left = turn(ASKED, answered('Hi!'), { requestText: null, responseText: null });
   const { session } = subjectOf(sessionOf([left, turn(ASKED, answered('Hi!'))], { isCut: true }));
