@@ -113,11 +113,10 @@ t.test('a session is scored once it is silent: by a judge, by Python and by a se
   await say('order 7', talk);
 
   const sessionOf = async () => (await api<SessionTree>('/v1/session/order%207')).session;
-  const finished = async () =>
-    (await api<{ state: string }[]>('/v1/evaluation/query', { sessionId: 'order 7' })).filter(
-      ({ state }) => state === 'completed',
-    ).length;
-  await waitFor('all three', async () => (await finished()) >= 3);
+  await waitFor('the scores of all three', async () => {
+    const evaluations = await api<object[]>('/v1/evaluation/query', { sessionId: 'order 7' });
+    return evaluations.length > 0 && Object.keys((await sessionOf()).scores).length === 3;
+  });
   const { scores } = await sessionOf();
   t.match(scores, { solved: 1, service: 0.75 });
   // A session that was silent for a second between its calls, on a busy machine, is scored after the first one as well.
@@ -126,6 +125,7 @@ t.test('a session is scored once it is silent: by a judge, by Python and by a se
   const asked = JSON.parse(judgedPrompts.at(-1)!) as { messages: Message[] };
   const text = asked.messages.map(({ content }) => content).join('\n');
   t.ok(text.includes('{"role":"user","text":"My order?"}'), text);
+  await waitFor('the service to hear all of it', () => heard.at(-1)!.data.session.conversation.length === 4);
   t.match(heard.at(-1)!.data.session.conversation, [
     { role: 'user', text: 'My order?' },
     { role: 'assistant', text: 'You said: My order?' },
