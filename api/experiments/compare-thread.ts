@@ -14,7 +14,6 @@ import {
   standardError,
   verdictOf,
 } from '#core/statistics/mod.ts';
-import { type PackedMetrics, unpackRuns } from './packed-runs.ts';
 
 const DEFAULT_ALPHA = 0.05;
 
@@ -34,7 +33,7 @@ export type Sequence = {
   order: string[];
 };
 
-export type CompareTask = PackedMetrics<MetricTask> & { regressions: number };
+export type CompareTask = { metrics: MetricTask[]; regressions: number };
 
 /** A metric as the API shows it, with the ids of regressed items alone. */
 export type ComparedMetric = Omit<MetricComparisonJson, 'regressions'> & {
@@ -42,14 +41,7 @@ export type ComparedMetric = Omit<MetricComparisonJson, 'regressions'> & {
 };
 
 /** Compares all metrics of one candidate with its baseline. */
-export function compareInThread({ metrics: packed, texts, regressions }: CompareTask): ComparedMetric[] {
-  const metrics = packed.map(
-    (metric): MetricTask => ({
-      ...metric,
-      baseline: unpackRuns(metric.baseline, texts),
-      candidate: unpackRuns(metric.candidate, texts),
-    }),
-  );
+export function compareInThread({ metrics, regressions }: CompareTask): ComparedMetric[] {
   const comparisons = compareMetrics(metrics);
   return metrics.map((metric, index) => ({
     ...metricJson(metric, comparisons[index]!),

@@ -23,7 +23,6 @@ import {
   type Measured,
 } from './measured.ts';
 import { isBinary, metricsOf, type Sides, type WantedMetric, wantedOf } from './metrics.ts';
-import { packMetrics } from './packed-runs.ts';
 
 const DEFAULT_ALPHA = 0.05;
 const DEFAULT_REGRESSIONS = 20;
@@ -77,7 +76,7 @@ export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
         wanted,
       });
       pool ??= openPool();
-      const found = await pool.run({ ...packMetrics(metrics), regressions }, { name: 'compareInThread' });
+      const found = await pool.run({ metrics, regressions }, { name: 'compareInThread' });
       compared.push({
         ...named(candidate),
         metrics: found.map((metric) => withRequests(metric, sides, items)),
