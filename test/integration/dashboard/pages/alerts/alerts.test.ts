@@ -61,7 +61,10 @@ story('An alert is changed without losing its query, and deleted', async ({ t, p
   await page.getByText('There is no alert').waitFor();
 });
 
-/** Makes an alert on the errors of each model, which fires for one of them. */
+/**
+ * Makes an alert on the errors of each model, which fires for one of them. It is made disabled, so that the product does not
+ * evaluate it before this has said what it found and that it is due tomorrow.
+ */
 async function makeFiring(stage: Pick<Stage, 'organization' | 'product'>, endMs: number): Promise<AlertJson> {
   const { id } = await callAs<AlertJson>(stage, 'POST', '/v1/alert', {
     name: 'Errors by model',
@@ -69,6 +72,7 @@ async function makeFiring(stage: Pick<Stage, 'organization' | 'product'>, endMs:
     window_minutes: 60,
     comparison: '>',
     threshold: 0.05,
+    enabled: false,
   });
   const firing = { kind: 'firing', sinceMs: endMs - 60_000 };
   const groups = [
@@ -79,6 +83,7 @@ async function makeFiring(stage: Pick<Stage, 'organization' | 'product'>, endMs:
     update assay.alert_runs set due_at = now() + interval '1 day', lease = null, evaluated_at = ${new Date(endMs)},
            groups = ${JSON.stringify(groups)}::text::jsonb
      where alert_id = ${id}`;
+  await sql`update assay.alerts set enabled = true where alert_id = ${id}`;
   await sql`
     insert into assay.alert_history (organization_id, alert_id, at, event, severity, grouping, value, threshold)
     values (${stage.organization.organizationId}, ${id}, ${new Date(endMs)}, 'fired', 'critical', '{"model": "gpt-4o"}', 0.5, 0.05)`;
