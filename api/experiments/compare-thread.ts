@@ -1,61 +1,99 @@
 /** The computing of a comparison, which runs in a thread: a few hundred milliseconds for each metric of 10,000 items. Pure. */
 import type { MetricComparisonJson } from '#core/contracts/comparison.ts';
-import type { Confusion } from '#core/scores/mod.ts';
 import {
+  type CompareOptions,
   type Comparison,
   compareMetrics,
   correctedDifference,
   groupPairs,
   type Interval,
   type Metric,
+  type MetricKind,
   type Pair,
   pairRuns,
   peek,
+  type Run,
   standardError,
   verdictOf,
 } from '#core/statistics/mod.ts';
+import type { ChosenMetric } from './metrics.ts';
+import { type ItemFacts, itemsOf, runsOf, type Side, type SideTexts, sideOf } from './side.ts';
 
-const DEFAULT_ALPHA = 0.05;
-
-/** A metric with its names, and where its runs are found. */
-export type MetricTask = Metric &
-  Pick<MetricComparisonJson, 'metric' | 'evaluator_id' | 'name'> & {
-    /** The evaluator's agreement with people; null: they rated nothing; absent: it does not pass or fail. */
-    confusion?: Confusion | null;
-    /** Of a candidate that may have ended early by this metric. */
-    sequence?: Sequence;
-  };
-
-/** The looks at a metric while its experiment ran. */
-export type Sequence = {
-  range: Interval | null;
-  /** The ids of items, in the order in which they were asked. */
-  order: string[];
+export type CompareTask = {
+  baseline: SideTexts;
+  candidate: SideTexts;
+  /** `ItemColumns` as PostgreSQL wrote them. */
+  items: string;
+  metrics: ChosenMetric[];
+  options: { alpha: number; seed: number };
+  /** Regressed items that are listed for each metric. */
+  regressions: number;
 };
 
-export type CompareTask = { metrics: MetricTask[]; regressions: number };
-
-/** A metric as the API shows it, with the ids of regressed items alone. */
-export type ComparedMetric = Omit<MetricComparisonJson, 'regressions'> & {
-  regressions: { itemId: string; baseline: number; candidate: number; difference: number }[];
+/** A metric with its pairs. */
+type Task = Metric & {
+  chosen: ChosenMetric;
+  options: CompareOptions & { alpha: number; margin: number | null };
 };
 
 /** Compares all metrics of one candidate with its baseline. */
-export function compareInThread({ metrics, regressions }: CompareTask): ComparedMetric[] {
-  const comparisons = compareMetrics(metrics);
-  return metrics.map((metric, index) => ({
-    ...metricJson(metric, comparisons[index]!),
-    regressions: regressionsOf(metric, regressions),
+export function compareInThread({
+  metrics,
+  options,
+  regressions,
+  ...texts
+}: CompareTask): MetricComparisonJson[] {
+  const items = itemsOf(texts.items);
+  const sides = { baseline: sideOf(texts.baseline, items), candidate: sideOf(texts.candidate, items) };
+  const tasks = metrics.map((chosen) => taskOf(chosen, sides, options));
+  const comparisons = compareMetrics(tasks);
+  return tasks.map((task, index) => ({
+    ...metricJson(task, comparisons[index]!),
+    ...(task.chosen.looks !== undefined && looked(task, task.chosen.looks, sides.candidate)),
+    regressions: regressionsOf(task, regressions).map((pair) => withRequests(pair, sides, items)),
   }));
 }
 
-function metricJson(task: MetricTask, comparison: Comparison): Omit<ComparedMetric, 'regressions'> {
-  const { metric, evaluator_id, name, options } = task;
+type Sides = { baseline: Side; candidate: Side };
+
+function taskOf(chosen: ChosenMetric, { baseline, candidate }: Sides, options: CompareTask['options']): Task {
+  const [before, after] = [runsOf(baseline, chosen), runsOf(candidate, chosen)];
+  return {
+    chosen,
+    paired: pairRuns(before, after),
+    options: {
+      ...options,
+      margin: marginOf(chosen, before),
+      kind: kindOf(chosen, [...before, ...after]),
+      direction: chosen.evaluator === null ? 'lower' : 'higher',
+    },
+  };
+}
+
+/** Returns a margin in the units of a metric. A share is one of the baseline's mean; of errors, which are a share, it is one. */
+function marginOf({ metric, margin }: ChosenMetric, baseline: readonly Run[]): number | null {
+  if (margin === null) return null;
+  if (margin.unit === 'absolute' || metric === 'errors') return margin.value;
+  const sum = baseline.reduce((total, { value }) => total + value, 0);
+  return baseline.length === 0 ? 0 : Math.abs(margin.value * (sum / baseline.length));
+}
+
+/** Returns what the values of a metric are: the steps of a judge's scale and of its choices need not be equal. */
+function kindOf({ metric, evaluator }: ChosenMetric, runs: readonly Run[]): MetricKind {
+  if (evaluator === null) return metric === 'errors' ? 'binary' : 'numeric';
+  if (runs.every(({ value }) => value === 0 || value === 1)) return 'binary';
+  return evaluator.scoringType === 'LLM-RANGE' || evaluator.scoringType === 'LLM-CHOICE'
+    ? 'ordinal'
+    : 'numeric';
+}
+
+function metricJson(task: Task, comparison: Comparison): Omit<MetricComparisonJson, 'regressions'> {
+  const { chosen, options } = task;
   const { means, pValue, table, wilcoxon } = comparison;
   return {
-    metric,
-    evaluator_id,
-    name,
+    metric: chosen.metric,
+    evaluator_id: chosen.evaluator?.id ?? null,
+    name: chosen.name,
     kind: options.kind,
     direction: options.direction,
     pairs: comparison.pairs,
@@ -85,7 +123,6 @@ function metricJson(task: MetricTask, comparison: Comparison): Omit<ComparedMetr
     minimum_detectable: comparison.minimumDetectable,
     ...correctedOf(task),
     verdict: comparison.verdict,
-    ...(task.sequence !== undefined && looked(task, task.sequence)),
   };
 }
 
@@ -93,12 +130,13 @@ function metricJson(task: MetricTask, comparison: Comparison): Omit<ComparedMetr
  * Returns the interval that holds at each look, and the verdict by it. A p value that was looked at while items came in would
  * find differences by chance, so there is none.
  */
-function looked({ baseline, candidate, options }: MetricTask, { range, order }: Sequence) {
-  const places = new Map(order.map((itemId, index) => [itemId, index]));
-  const placeOf = ({ itemId }: Pair) => places.get(itemId) ?? order.length;
-  const pairs = pairRuns(baseline, candidate).pairs.toSorted((left, right) => placeOf(left) - placeOf(right));
+function looked({ paired, options }: Task, { range }: { range: Interval | null }, { runs }: Side) {
+  const places = new Map<string, number>();
+  for (const [index, itemId] of runs.itemIds.entries())
+    places.set(itemId, Math.min(places.get(itemId) ?? Number.POSITIVE_INFINITY, runs.positions[index]!));
+  const pairs = paired.pairs.toSorted((left, right) => places.get(left.itemId)! - places.get(right.itemId)!);
   const { sums, sizes } = groupPairs(pairs);
-  const { alpha = DEFAULT_ALPHA, margin = null, direction } = options;
+  const { alpha, margin, direction } = options;
   const differences = sums.map((sum, index) => sum / sizes[index]!);
   const { interval, method } = peek(differences, { alpha, margin, direction, range });
   return {
@@ -112,33 +150,41 @@ function looked({ baseline, candidate, options }: MetricTask, { range, order }: 
 }
 
 /** Returns the difference that people would have found, by how far the evaluator agrees with them. */
-function correctedOf({ baseline, candidate, options, confusion }: MetricTask) {
+function correctedOf({ paired, options, chosen: { confusion } }: Task) {
   if (confusion === undefined) return { corrected: null, corrected_note: null };
-  const { pairs } = pairRuns(baseline, candidate);
-  const groups = groupPairs(pairs);
+  const groups = groupPairs(paired.pairs);
   const error = standardError(groups);
   if (error === null) return { corrected: null, corrected_note: 'there are too few items' };
   const { mean: difference } = groups;
-  const found = correctedDifference({ difference, error, confusion, alpha: options.alpha ?? DEFAULT_ALPHA });
+  const found = correctedDifference({ difference, error, confusion, alpha: options.alpha });
   return found.difference === null
     ? { corrected: null, corrected_note: found.reason }
     : { corrected: { difference: found.difference, ...found.interval }, corrected_note: null };
 }
 
-/** Returns the items in which the candidate lost, the largest loss first. */
-function regressionsOf(
-  { baseline, candidate, options }: MetricTask,
-  limit: number,
-): ComparedMetric['regressions'] {
+/** Returns the pairs in which the candidate lost, the largest loss first. */
+function regressionsOf({ paired, options }: Task, limit: number): Pair[] {
   const sign = options.direction === 'higher' ? 1 : -1;
-  return pairRuns(baseline, candidate)
-    .pairs.map((pair) => ({
-      itemId: pair.itemId,
-      baseline: pair.baseline,
-      candidate: pair.candidate,
-      difference: pair.candidate - pair.baseline,
-    }))
-    .filter(({ difference }) => sign * difference < 0)
-    .sort((a, b) => sign * (a.difference - b.difference))
+  const lossOf = ({ baseline, candidate }: Pair) => sign * (baseline - candidate);
+  return paired.pairs
+    .filter((pair) => lossOf(pair) > 0)
+    .sort((left, right) => lossOf(right) - lossOf(left))
     .slice(0, limit);
+}
+
+/** Returns a regressed item with what callers call it, and its first requests. */
+function withRequests(
+  { itemId, baseline, candidate }: Pair,
+  sides: Sides,
+  items: ReadonlyMap<string, ItemFacts>,
+): MetricComparisonJson['regressions'][number] {
+  return {
+    item_id: itemId,
+    external_id: items.get(itemId)?.externalId ?? null,
+    baseline,
+    candidate,
+    difference: candidate - baseline,
+    baseline_request_id: sides.baseline.requests.get(itemId) ?? null,
+    candidate_request_id: sides.candidate.requests.get(itemId) ?? null,
+  };
 }

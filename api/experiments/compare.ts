@@ -10,19 +10,13 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { WinRateJson } from '#core/contracts/pairwise.ts';
 import type { Confusion } from '#core/scores/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { FairSlots } from '#platform/process/fair-slots.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import { findConfusion, readUuid, unknown, winRates } from '../evaluators/mod.ts';
-import type { ComparedMetric, CompareTask } from './compare-thread.ts';
+import type { CompareTask } from './compare-thread.ts';
 import type { Context } from './context.ts';
-import {
-  type EvaluatorFacts,
-  findEvaluators,
-  findItemFacts,
-  findMeasured,
-  type ItemFacts,
-  type Measured,
-} from './measured.ts';
-import { isBinary, metricsOf, type Sides, type WantedMetric, wantedOf } from './metrics.ts';
+import { type EvaluatorFacts, findEvaluators, findItems, findMeasured, type Measured } from './measured.ts';
+import { metricsOf, type WantedMetric, wantedOf } from './metrics.ts';
 
 const DEFAULT_ALPHA = 0.05;
 const DEFAULT_REGRESSIONS = 20;
@@ -30,8 +24,9 @@ const DEFAULT_REGRESSIONS = 20;
 const IDLE_MS = 60_000;
 /** Several times what 100,000 runs of 20 evaluators take. */
 const THREAD_MEMORY_MB = 1_024;
-/** Comparisons that wait for the thread. */
-const MAX_WAITING = 32;
+/** Comparisons at a time, each of another organization: one is computed while the next are read. */
+const MAX_UNDER_WAY = 4;
+const MAX_WAITING_OF_ONE = 8;
 
 /**
  * Compares for one organization.
@@ -47,46 +42,66 @@ export type Compare = (
 let pool: ReturnType<typeof openPool> | null = null;
 
 function openPool() {
-  return createThreadPool<CompareTask, ComparedMetric[]>({
+  return createThreadPool<CompareTask, MetricComparisonJson[]>({
     module: new URL('./compare-thread.ts', import.meta.url),
     threadMemoryMb: THREAD_MEMORY_MB,
     minThreads: 0,
     maxThreads: 1,
-    maxQueue: MAX_WAITING,
     idleTimeout: IDLE_MS,
   });
 }
 
 export function createCompare({ sql }: Pick<Context, 'sql'>): Compare {
+  const slots = new FairSlots({
+    count: MAX_UNDER_WAY,
+    ofOne: 1,
+    maxWaiting: Number.POSITIVE_INFINITY,
+    maxWaitingOfOne: MAX_WAITING_OF_ONE,
+  });
   return async (organizationId, body, wanted = wantedOf(body)) => {
-    const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
-    const { regressions = DEFAULT_REGRESSIONS } = body;
-    const read = await readAll(sql, organizationId, body, { cluster, alpha });
-    const { baseline, candidates, items, evaluators, confusions, preferences } = read;
-    const options = { alpha, seed };
-    const compared = [];
-    for (const candidate of candidates) {
-      const sides = { baseline, candidate };
-      const { metrics, leftOut } = metricsOf(sides, {
-        items,
-        evaluators,
-        confusions,
-        options,
-        margin,
-        wanted,
-      });
-      pool ??= openPool();
-      const found = await pool.run({ metrics, regressions }, { name: 'compareInThread' });
-      compared.push({
-        ...named(candidate),
-        metrics: found.map((metric) => withRequests(metric, sides, items)),
-        left_out: leftOut,
-        win_rates: preferences.get(candidate.experimentId)!,
-      });
-    }
-    return { baseline: named(baseline), alpha, margin, cluster, candidates: compared };
+    const found = await slots.run(organizationId, () => compare(sql, organizationId, body, wanted));
+    if (found !== null) return found;
+    throw new AssayError(
+      'too_many_comparisons',
+      `The organization has ${MAX_WAITING_OF_ONE} comparisons waiting, which is the most: try again when one has ended`,
+    );
   };
 }
+
+async function compare(
+  sql: Context['sql'],
+  organizationId: string,
+  body: CompareBody,
+  wanted: readonly WantedMetric[] | null,
+): Promise<ComparisonJson> {
+  const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
+  const { regressions = DEFAULT_REGRESSIONS } = body;
+  const read = await readAll(sql, organizationId, body, { cluster, alpha });
+  const { baseline, candidates, items, evaluators, confusions, preferences } = read;
+  const compared = [];
+  for (const candidate of candidates) {
+    const sides = { baseline, candidate };
+    const { metrics, leftOut } = metricsOf(sides, { evaluators, confusions, margin, wanted });
+    pool ??= openPool();
+    const task = {
+      baseline: textsOf(baseline),
+      candidate: textsOf(candidate),
+      items,
+      metrics,
+      options: { alpha, seed },
+      regressions,
+    };
+    compared.push({
+      ...named(candidate),
+      metrics: await pool.run(task, { name: 'compareInThread' }),
+      left_out: leftOut,
+      win_rates: preferences.get(candidate.experimentId)!,
+    });
+  }
+  return { baseline: named(baseline), alpha, margin, cluster, candidates: compared };
+}
+
+const textsOf = ({ runs, scores }: Measured) => ({ runs, scores });
 
 const named = ({ experimentId, name }: Measured) => ({ id: experimentId, name });
 
@@ -120,7 +135,7 @@ async function readAll(
       preferences,
       baseline: baseline!,
       candidates,
-      items: await findItemFacts(tx, organizationId, baseline!, cluster),
+      items: await findItems(tx, organizationId, baseline!, cluster),
       evaluators,
       confusions: await findConfusions(tx, organizationId, baseline!, evaluators),
     };
@@ -136,7 +151,8 @@ async function findConfusions(
 ): Promise<Map<string, Confusion | null>> {
   const found = new Map<string, Confusion | null>();
   for (const { id, version } of used) {
-    if (evaluators.get(id)!.isDeleted || !isBinary(scores.get(id)!)) continue;
+    const isBinary = scores.every((one) => one.evaluatorId !== id || one.isBinary);
+    if (evaluators.get(id)!.isDeleted || !isBinary) continue;
     found.set(id, await findConfusion(tx, organizationId, id, version));
   }
   return found;
@@ -154,24 +170,4 @@ async function measuredOf(
     found.push(measured);
   }
   return found;
-}
-
-/** Adds the requests of regressed items, and what callers call the items. */
-function withRequests(
-  { regressions, ...metric }: ComparedMetric,
-  { baseline, candidate }: Sides,
-  items: ReadonlyMap<string, ItemFacts>,
-): MetricComparisonJson {
-  const requestOf = ({ rows }: Measured, itemId: string) =>
-    rows.find((row) => row.itemId === itemId)?.requestId ?? null;
-  return {
-    ...metric,
-    regressions: regressions.map(({ itemId, ...values }) => ({
-      item_id: itemId,
-      external_id: items.get(itemId)?.externalId ?? null,
-      ...values,
-      baseline_request_id: requestOf(baseline, itemId),
-      candidate_request_id: requestOf(candidate, itemId),
-    })),
-  };
 }

@@ -1,4 +1,4 @@
-/** The metrics of a comparison: the scores that both sides have, and the others, each with its options. */
+/** The metrics of a comparison: the scores that both sides have, and the others. */
 import { quoteValue } from '#core/contracts/check.ts';
 import {
   BUILT_IN_METRICS,
@@ -9,9 +9,8 @@ import {
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Amount } from '#core/experiments/gate/mod.ts';
 import type { Confusion } from '#core/scores/mod.ts';
-import type { CompareOptions, MetricKind, Run } from '#core/statistics/mod.ts';
-import type { MetricTask, Sequence } from './compare-thread.ts';
-import { type EvaluatorFacts, type ItemFacts, type Measured, runsOf } from './measured.ts';
+import type { Interval } from '#core/statistics/mod.ts';
+import type { EvaluatorFacts, Measured } from './measured.ts';
 
 /** A metric that is wanted, by its name or the id of its evaluator, with the margin of its own. */
 export type WantedMetric = { metric: string; margin: Amount | null };
@@ -20,12 +19,24 @@ export type Sides = { baseline: Measured; candidate: Measured };
 type Evaluators = ReadonlyMap<string, EvaluatorFacts>;
 type LeftOut = ComparisonJson['candidates'][number]['left_out'];
 
+/** A metric that is compared. */
+export type ChosenMetric = {
+  metric: 'score' | BuiltInMetric;
+  name: string;
+  /** The largest loss that is accepted. */
+  margin: Amount | null;
+  /** Of a score. */
+  evaluator: EvaluatorFacts | null;
+  /** The evaluator's agreement with people; null: they rated nothing; absent: it does not pass or fail. */
+  confusion?: Confusion | null;
+  /** Of a candidate that may have ended early by this score: the smallest and largest that there is, if known. */
+  looks?: { range: Interval | null };
+};
+
 type MetricsOptions = {
-  items: ReadonlyMap<string, ItemFacts>;
   evaluators: Evaluators;
-  /** By evaluator, how far it agrees with people; null: they rated nothing. */
+  /** By evaluator. */
   confusions: ReadonlyMap<string, Confusion | null>;
-  options: Pick<CompareOptions, 'alpha' | 'seed'>;
   /** The margin of scores where all metrics are wanted. */
   margin: number | null;
   wanted: readonly WantedMetric[] | null;
@@ -38,7 +49,7 @@ export function wantedOf({ metrics, margin }: CompareBody): WantedMetric[] | nul
   return metrics.map((metric) => ({ metric, margin: isBuiltIn(metric) ? null : ofScores }));
 }
 
-const isBuiltIn = (name: string) => BUILT_IN_METRICS.some((metric) => metric === name);
+const isBuiltIn = (name: string): boolean => BUILT_IN_METRICS.some((metric) => metric === name);
 
 /**
  * Returns the metrics of two sides: the scores that both have in the same version, and the others.
@@ -46,48 +57,31 @@ const isBuiltIn = (name: string) => BUILT_IN_METRICS.some((metric) => metric ===
  */
 export function metricsOf(
   sides: Sides,
-  { items, evaluators, confusions, options, margin, wanted }: MetricsOptions,
-): { metrics: MetricTask[]; leftOut: LeftOut } {
+  { evaluators, confusions, margin, wanted }: MetricsOptions,
+): { metrics: ChosenMetric[]; leftOut: LeftOut } {
   const { baseline, candidate } = sides;
   const leftOut = leftOutOf(sides, evaluators);
-  const scored = baseline.evaluators.filter(({ id }) => !leftOut.some((one) => one.evaluator_id === id));
-  const all = [
-    ...scored.map(({ id }) => ({ id, metric: 'score', name: evaluators.get(id)!.name })),
-    ...BUILT_IN_METRICS.map((metric) => ({ id: null, metric, name: metric })),
-  ];
-  const clustered = (runs: readonly Run[]) =>
-    runs.map((run) => ({ ...run, cluster: items.get(run.itemId)?.cluster ?? null }));
-  const task = ({ id, metric, name }: (typeof all)[number], own: Amount | null): MetricTask => {
-    const runs = ({ scores, ...measured }: Measured) =>
-      id === null ? runsOf({ scores, ...measured }, metric as BuiltInMetric) : scores.get(id)!;
-    const [before, after] = [runs(baseline), runs(candidate)];
-    const values = [...before, ...after];
-    return {
-      metric,
-      evaluator_id: id,
-      name,
-      baseline: clustered(before),
-      candidate: clustered(after),
-      ...(id !== null && confusions.has(id) && { confusion: confusions.get(id)! }),
-      ...(id !== null && mayEndEarly(sides, id) && { sequence: sequenceOf(candidate) }),
-      options: {
-        ...options,
-        margin: marginOf(own, metric, before),
-        kind:
-          id === null ? (metric === 'errors' ? 'binary' : 'numeric') : kindOf(evaluators.get(id)!, values),
-        direction: id === null ? 'lower' : 'higher',
-      },
-    };
-  };
-  if (wanted === null) {
-    const ofScores: Amount | null = margin === null ? null : { unit: 'absolute', value: margin };
-    return { metrics: all.map((one) => task(one, one.id === null ? null : ofScores)), leftOut };
-  }
-  const chosen = wanted.map((one) => ({ one, found: findMetric(all, one.metric, leftOut) }));
-  return {
-    metrics: chosen.map(({ one, found }) => task(found, one.margin)),
-    leftOut: [],
-  };
+  const ofScores: Amount | null = margin === null ? null : { unit: 'absolute', value: margin };
+  const scores = baseline.evaluators
+    .filter(({ id }) => !leftOut.some((one) => one.evaluator_id === id))
+    .map(({ id }): ChosenMetric => {
+      const evaluator = evaluators.get(id)!;
+      return {
+        metric: 'score',
+        name: evaluator.name,
+        margin: ofScores,
+        evaluator,
+        ...(confusions.has(id) && { confusion: confusions.get(id)! }),
+        ...(mayEndEarly(sides, id) && { looks: { range: candidate.earlyStop!.range } }),
+      };
+    });
+  const others = BUILT_IN_METRICS.map(
+    (metric): ChosenMetric => ({ metric, name: metric, margin: null, evaluator: null }),
+  );
+  const all = [...scores, ...others];
+  if (wanted === null) return { metrics: all, leftOut };
+  const metrics = wanted.map((one) => ({ ...findMetric(all, one.metric, leftOut), margin: one.margin }));
+  return { metrics, leftOut: [] };
 }
 
 /** Returns whether a candidate was looked at by this evaluator while it ran, beside this baseline. */
@@ -95,23 +89,13 @@ function mayEndEarly({ baseline, candidate }: Sides, evaluatorId: string): boole
   return candidate.earlyStop?.evaluatorId === evaluatorId && candidate.baselineId === baseline.experimentId;
 }
 
-function sequenceOf({ earlyStop, rows }: Measured): Sequence {
-  const inOrder = rows.toSorted((left, right) => left.position - right.position);
-  return { range: earlyStop!.range, order: [...new Set(inOrder.map(({ itemId }) => itemId))] };
-}
-
-type NamedMetric = { id: string | null; name: string };
-
 /** @throws AssayError invalid_body for a metric that the two sides have not in common */
-function findMetric<Found extends NamedMetric>(
-  all: readonly Found[],
-  metric: string,
-  leftOut: LeftOut,
-): Found {
-  const isIt = ({ id, name }: NamedMetric) => id === metric || name.toLowerCase() === metric.toLowerCase();
-  const found = all.find(isIt);
+function findMetric(all: readonly ChosenMetric[], metric: string, leftOut: LeftOut): ChosenMetric {
+  const isIt = (id: string | undefined, name: string) =>
+    id === metric || name.toLowerCase() === metric.toLowerCase();
+  const found = all.find(({ evaluator, name }) => isIt(evaluator?.id, name));
   if (found !== undefined) return found;
-  const left = leftOut.find(({ evaluator_id, name }) => isIt({ id: evaluator_id, name }));
+  const left = leftOut.find(({ evaluator_id, name }) => isIt(evaluator_id, name));
   const why =
     left === undefined ? `there are ${all.map(({ name }) => quoteValue(name)).join(', ')}` : left.reason;
   throw new AssayError('invalid_body', `The metric ${quoteValue(metric)} cannot be compared: ${why}`);
@@ -136,22 +120,4 @@ function leftOutOf({ baseline, candidate }: Sides, evaluators: Evaluators): Left
     name: evaluators.get(id)!.name,
     reason,
   }));
-}
-
-/** Returns a margin in the units of a metric. A share is one of the baseline's mean; of errors, which are a share, it is one. */
-function marginOf(margin: Amount | null, metric: string, baseline: readonly Run[]): number | null {
-  if (margin === null) return null;
-  if (margin.unit === 'absolute' || metric === 'errors') return margin.value;
-  const sum = baseline.reduce((total, { value }) => total + value, 0);
-  return baseline.length === 0 ? 0 : Math.abs(margin.value * (sum / baseline.length));
-}
-
-/** Returns whether a score passes or fails. */
-export const isBinary = (runs: readonly Run[]): boolean =>
-  runs.every(({ value }) => value === 0 || value === 1);
-
-/** Returns what the values of a score are: the steps of a judge's scale and of its choices need not be equal. */
-function kindOf({ scoringType }: EvaluatorFacts, runs: readonly Run[]): MetricKind {
-  if (isBinary(runs)) return 'binary';
-  return scoringType === 'LLM-RANGE' || scoringType === 'LLM-CHOICE' ? 'ordinal' : 'numeric';
 }

@@ -35,6 +35,7 @@ export const ERROR_CODES = {
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   too_many_logins: { status: 429, type: 'rate_limit_error' },
+  too_many_comparisons: { status: 429, type: 'rate_limit_error' },
   too_many_exports: { status: 429, type: 'rate_limit_error' },
   too_many_playground_calls: { status: 429, type: 'rate_limit_error' },
   headers_too_large: { status: 431, type: 'invalid_request_error' },

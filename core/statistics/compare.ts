@@ -4,7 +4,7 @@ import { type Groups, groupPairs, isConstant, isUngrouped, standardError } from 
 import { holmAdjusted } from './holm.ts';
 import { mcnemarTest } from './mcnemar.ts';
 import { type Interval, newcombeInterval, type PairedTable } from './newcombe.ts';
-import { type Pair, type Paired, pairRuns, type Run } from './pairs.ts';
+import type { Pair, Paired } from './pairs.ts';
 import { permutationTest } from './permutation.ts';
 import { detectableFromError } from './power.ts';
 import { type Direction, type Verdict, verdictOf } from './verdict.ts';
@@ -57,8 +57,8 @@ export type Comparison = {
   verdict: Verdict;
 };
 
-/** Runs of both sides for one metric. */
-export type Metric = { baseline: readonly Run[]; candidate: readonly Run[]; options: CompareOptions };
+/** The pairs of two sides for one metric. */
+export type Metric = { paired: Paired; options: CompareOptions };
 
 const DEFAULT_ALPHA = 0.05;
 
@@ -166,8 +166,7 @@ function decided(comparison: Comparison, options: CompareOptions, adjusted: numb
  * sign-flip test, by cluster. An interval is of the level 1 − α, not adjusted for other metrics.
  * @internal Exported so that tests and benchmarks compare by one metric.
  */
-export function compareMetric({ baseline, candidate, options }: Metric): Comparison {
-  const paired = pairRuns(baseline, candidate);
+export function compareMetric({ paired, options }: Metric): Comparison {
   const { pairs, missingBaseline, missingCandidate } = paired;
   const groups = groupPairs(pairs);
   const table = isPlainBinary(paired, groups, options.kind) ? tableOf(pairs) : null;

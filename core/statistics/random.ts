@@ -93,18 +93,19 @@ function fillBits(state: Uint32Array, target: Uint32Array): void {
 function fillBelow(state: Uint32Array, target: Uint32Array, bound: number): void {
   if (!(bound >= 1 && bound <= MAX_BOUND)) throw new RangeError(`Cannot draw below ${bound}`);
   const threshold = TWO_32 % bound;
-  const isSmall = bound <= MAX_SMALL_BOUND;
   fillBits(state, target);
+  if (bound > MAX_SMALL_BOUND) {
+    for (let index = 0; index < target.length; index += 1)
+      target[index] = acceptedBelow(state, target[index]!, bound, threshold);
+    return;
+  }
+  // The product of 48 bits in two halves of signed numbers of 32 bits: doubles take three times as long.
   for (let index = 0; index < target.length; index += 1) {
-    const word = target[index]!;
-    if (isSmall) {
-      // The product of 48 bits in two halves of whole numbers: doubles take three times as long.
-      const lower = Math.imul(word & 65_535, bound);
-      const upper = Math.imul(word >>> 16, bound) + (lower >>> 16);
-      target[index] = upper >>> 16;
-      if ((upper & 65_535) !== 0 || (lower & 65_535) >= threshold) continue;
-    }
-    target[index] = acceptedBelow(state, word, bound, threshold);
+    const word = target[index]! | 0;
+    const lower = Math.imul(word & 65_535, bound);
+    const upper = (Math.imul(word >>> 16, bound) + (lower >>> 16)) | 0;
+    const isAccepted = (upper & 65_535) !== 0 || (lower & 65_535) >= threshold;
+    target[index] = isAccepted ? upper >>> 16 : acceptedBelow(state, word >>> 0, bound, threshold);
   }
 }
 

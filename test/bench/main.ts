@@ -1,6 +1,7 @@
 /** `npm run bench <name> [options]`: runs one benchmark; each explains itself with --help. */
 const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void> }>> = {
   bodies: () => import('./bodies.ts'),
+  comparison: () => import('./comparison.ts'),
   cost: () => import('./cost.ts'),
   dashboard: () => import('./dashboard.ts'),
   evaluators: () => import('./evaluators.ts'),

@@ -1,6 +1,7 @@
 /** How often comparisons of two sides that do not differ find a difference, in simulated experiments. */
 import { compareMetric, type MetricKind } from '#core/statistics/compare.ts';
 import { decisionOf, PEEK_EVERY, type PeekOptions } from '#core/statistics/confidence-sequence.ts';
+import { pairRuns } from '#core/statistics/pairs.ts';
 import type { Random } from '#core/statistics/random.ts';
 import {
   type Draw,
@@ -116,8 +117,7 @@ export function falseVerdicts({ kind, count, draw }: EqualCase, experiments: num
         value: value[side],
       }));
     const { verdict } = compareMetric({
-      baseline: runs(0),
-      candidate: runs(1),
+      paired: pairRuns(runs(0), runs(1)),
       options: { kind, direction: 'higher', seed: random.bits(), resamples: 1_000 },
     });
     return verdict === 'better' || verdict === 'worse';

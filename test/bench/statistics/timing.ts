@@ -1,6 +1,6 @@
 /** How long a comparison of many pairs takes. */
 import { type CompareOptions, compareMetric } from '#core/statistics/compare.ts';
-import type { Run } from '#core/statistics/pairs.ts';
+import { pairRuns, type Run } from '#core/statistics/pairs.ts';
 import { type Random, seededRandom } from '#core/statistics/random.ts';
 import { normal } from './draws.ts';
 
@@ -51,7 +51,7 @@ export function timesOf({ options, itemsACluster, value }: TimedCase, pairs: num
   const [baseline, candidate] = [side(), side()];
   return Array.from({ length: rounds }, (_, round) => {
     const [cpu, start] = [process.cpuUsage(), performance.now()];
-    compareMetric({ baseline, candidate, options: { ...options, seed: round } });
+    compareMetric({ paired: pairRuns(baseline, candidate), options: { ...options, seed: round } });
     const { user, system } = process.cpuUsage(cpu);
     return { cpuMs: (user + system) / 1_000, passedMs: performance.now() - start };
   });

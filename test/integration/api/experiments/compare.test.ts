@@ -242,6 +242,30 @@ t.test('the same comparison again is the same, to the digit', async (t) => {
   t.same(await compare(body), await compare(body));
 });
 
+t.test(
+  'one comparison of an organization is made at a time, and no more than eight wait for it',
+  async (t) => {
+    const datasetId = await dataset(2);
+    const baseline = await answered(datasetId, [], [{ score: 1 }, { score: 1 }]);
+    const candidates = [await answered(datasetId, [], [{ score: 1 }, { score: 1 }])];
+    const answers = await sql.begin(async (tx) => {
+      // The first one waits for this.
+      await tx`lock table assay.experiments in access exclusive mode`;
+      const calls = Array.from({ length: 10 }, () =>
+        api.call('/v1/experiment/compare', { body: { baseline, candidates } }),
+      );
+      const refused = await Promise.race(calls);
+      t.match([refused.status, refused.body], [429, { error: /8 comparisons waiting/ }]);
+      return calls;
+    });
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    t.same(
+      statuses.filter((status) => status !== 429),
+      new Array(9).fill(200),
+    );
+  },
+);
+
 t.test('what cannot be compared is refused, or left out with the reason', async (t) => {
   const helpful = await evaluator('left out');
   const datasetId = await dataset(2);

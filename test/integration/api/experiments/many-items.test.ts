@@ -2,6 +2,7 @@
 import t from 'tap';
 import type { ComparisonJson } from '#core/contracts/comparison.ts';
 import { BOOLEAN, startEvaluatorApi } from '../../../support/evaluators-process.ts';
+import { insertAnswers, insertItems } from '../../../support/many-items.ts';
 
 t.setTimeout(120_000);
 
@@ -10,49 +11,27 @@ const api = await startEvaluatorApi(t);
 const { sql } = api.database;
 const { organizationId } = api.own;
 
-/** Writes an experiment whose every item was answered and scored, as the evaluators write it. */
+/** Makes an experiment whose every item was answered and scored. */
 async function answered(
   datasetId: string,
   evaluatorId: string,
   name: string,
-  score: string,
+  expression: string,
 ): Promise<string> {
-  const { id } = await api.make<{ id: string }>('/v1/experiment', {
+  const { id: experimentId } = await api.make<{ id: string }>('/v1/experiment', {
     name,
     datasetId,
     target: { kind: 'external' },
     evaluatorIds: [evaluatorId],
   });
-  await sql`
-    insert into assay.requests (organization_id, created_at, request_id, source, path, provider, model, request_model, status,
-      latency_ms, total_tokens, cost_nano, properties_folded, is_stream, truncated)
-    select ${organizationId}, now(), ${name} || n, 'experiment', '/v1/chat/completions', 'OPENAI', 'gpt-4o', 'gpt-4o', 200,
-           n % 100, n % 50, n, '{}', false, false from generate_series(1, ${ITEMS}) n`;
-  await sql`
-    insert into assay.experiment_runs
-      (experiment_id, item_id, repetition, organization_id, position, state, request_id, due_at, finished_at)
-    select ${id}, item_id, 2, ${organizationId}, row_number() over (order by item_id) + 10, 'completed',
-           ${name} || row_number() over (order by item_id), now(), now()
-      from assay.dataset_items where dataset_id = ${datasetId}`;
-  await sql`
-    insert into assay.evaluations
-      (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at, state, score,
-       finished_at)
-    select ${organizationId}, ${evaluatorId}, 1, r.created_at, r.request_id, ${id}, 'remote', 2, now(), now(), 'completed',
-           ${sql.unsafe(score)}, now()
-      from assay.requests r where r.organization_id = ${organizationId} and r.request_id like ${`${name}%`}`;
-  return id;
+  await insertAnswers(sql, { organizationId, experimentId, datasetId, name }, [{ evaluatorId, expression }]);
+  return experimentId;
 }
 
 t.test('20,000 pairs are compared, and the answers judged in pairs are among them', async (t) => {
   const evaluator = await api.make<{ id: string }>('/v1/evaluator', { name: 'Helpful', ...BOOLEAN });
   const dataset = await api.make<{ id: string }>('/v1/dataset', { name: 'Many' });
-  await sql`select assay.ensure_partitions(now()::date)`;
-  await sql`update assay.datasets set last_version = 1 where dataset_id = ${dataset.id}`;
-  await sql`
-    insert into assay.dataset_items (dataset_id, item_id, from_version, organization_id, request, content_sha256)
-    select ${dataset.id}, 'item ' || n, 1, ${organizationId}, '{}', sha256(n::text::bytea)
-      from generate_series(1, ${ITEMS}) n`;
+  await insertItems(sql, { organizationId, datasetId: dataset.id, items: ITEMS });
   const baseline = await answered(dataset.id, evaluator.id, 'before', '(length(request_id) % 2)::int4');
   const candidate = await answered(dataset.id, evaluator.id, 'after', '1');
   // One pair in a hundred was judged in both orders, and the candidate won.

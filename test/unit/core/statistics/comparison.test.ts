@@ -28,7 +28,10 @@ const compare = (
   kind: MetricKind,
   options: Partial<CompareOptions> = {},
 ): Comparison =>
-  compareMetric({ baseline, candidate, options: { kind, direction: 'higher', ...OPTIONS, ...options } });
+  compareMetric({
+    paired: pairRuns(baseline, candidate),
+    options: { kind, direction: 'higher', ...OPTIONS, ...options },
+  });
 
 t.test('repetitions are averaged within items, and items of one side alone are counted', async (t) => {
   const baseline = [run('b', 1), run('a', 0, 'x', 1), run('a', 1, 'x', 0), run('only', 1)];
@@ -227,8 +230,8 @@ t.test('several metrics are adjusted together, and a verdict needs the adjusted 
   const zeros = new Array<number>(40).fill(0);
   const ones = (count: number) => zeros.map((_, index) => (index < count ? 1 : 0));
   const options: CompareOptions = { kind: 'binary', direction: 'higher' };
-  const metric = (count: number) => ({ baseline: side(zeros), candidate: side(ones(count)), options });
-  const empty = { baseline: [], candidate: [], options };
+  const metric = (count: number) => ({ paired: pairRuns(side(zeros), side(ones(count))), options });
+  const empty = { paired: pairRuns([], []), options };
   const adjusted = (comparisons: readonly Comparison[]) =>
     comparisons.map(({ adjustedPValue }) => Number(adjustedPValue?.toPrecision(12)));
   const verdicts = (comparisons: readonly Comparison[]) => comparisons.map(({ verdict }) => verdict);

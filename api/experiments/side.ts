@@ -1,0 +1,72 @@
+/** One side of a comparison as its thread has it: the runs of each metric. Pure. */
+import { nanoToUsd } from '#core/contracts/money.ts';
+import type { Run } from '#core/statistics/mod.ts';
+import type { ItemColumns, Measured, RunColumns } from './measured.ts';
+import type { ChosenMetric } from './metrics.ts';
+
+/** What was read of a side. */
+export type SideTexts = Pick<Measured, 'runs' | 'scores'>;
+
+export type Side = {
+  runs: RunColumns;
+  /** The cluster of each run. */
+  clusters: (string | null)[];
+  /** The request of each item in its first repetition that has ended. */
+  requests: Map<string, string | null>;
+  /** Of each evaluator, the scores by the ids of their requests. */
+  scores: Map<string, Map<string, number>>;
+};
+
+export type ItemFacts = { externalId: string | null; cluster: string | null };
+
+export function itemsOf(text: string): Map<string, ItemFacts> {
+  const { itemIds, externalIds, clusters }: ItemColumns = JSON.parse(text);
+  return new Map(
+    itemIds.map((id, index) => [id, { externalId: externalIds[index]!, cluster: clusters[index]! }]),
+  );
+}
+
+export function sideOf({ runs: text, scores }: SideTexts, items: ReadonlyMap<string, ItemFacts>): Side {
+  const runs: RunColumns = JSON.parse(text);
+  const byRequest = (requestIds: string[], values: number[]) =>
+    new Map(requestIds.map((id, index) => [id, values[index]!]));
+  return {
+    runs,
+    clusters: runs.itemIds.map((itemId) => items.get(itemId)?.cluster ?? null),
+    requests: requestsOf(runs),
+    scores: new Map(
+      scores.map((one) => [one.evaluatorId, byRequest(JSON.parse(one.requestIds), JSON.parse(one.values))]),
+    ),
+  };
+}
+
+function requestsOf({ itemIds, repetitions, requestIds }: RunColumns): Side['requests'] {
+  const inOrder = itemIds
+    .map((_, index) => index)
+    .sort((left, right) => repetitions[right]! - repetitions[left]!);
+  // Of several repetitions the first comes last, and stays.
+  return new Map(inOrder.map((index) => [itemIds[index]!, requestIds[index]!]));
+}
+
+/** Returns the measured runs of a metric. A run that was not answered has no score, cost, latency or tokens. */
+export function runsOf(side: Side, metric: ChosenMetric): Run[] {
+  const { runs, clusters } = side;
+  const values = valuesOf(side, metric);
+  return runs.itemIds.flatMap((itemId, index) => {
+    const value = values[index]!;
+    if (value === null) return [];
+    return [{ itemId, cluster: clusters[index]!, repetition: runs.repetitions[index]!, value }];
+  });
+}
+
+/** Returns the values of a metric by run. */
+function valuesOf({ runs, scores }: Side, { metric, evaluator }: ChosenMetric): (number | null)[] {
+  if (metric === 'errors') return runs.isError.map(Number);
+  const answered = <Value>(values: readonly (Value | null)[], numberOf: (value: Value) => number | null) =>
+    values.map((value, index) => (value === null || runs.isError[index] ? null : numberOf(value)));
+  if (metric === 'cost_usd') return answered(runs.costsNano, nanoToUsd);
+  if (metric === 'latency_ms') return answered(runs.latenciesMs, Number);
+  if (metric === 'tokens') return answered(runs.tokens, Number);
+  const byRequest = scores.get(evaluator!.id);
+  return answered(runs.requestIds, (id) => byRequest?.get(id) ?? null);
+}
