@@ -1,7 +1,7 @@
 /** The management API: its groups of routes, their common parts, and the OpenAPI document. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
-import { openApiDocument } from '#core/contracts/openapi.ts';
+import { type DocumentedRoute, type OpenApiDocument, openApiDocument } from '#core/contracts/openapi.ts';
 import {
   type HealthOptions,
   healthRoutes,
@@ -151,21 +151,19 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(webhookRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
-  rooms.get('/openapi.json', () => documentReply(documentText), {
+  rooms.get('/openapi.json', () => documentReply(document().text), {
     detail: { tags: ['This document'], summary: 'Returns this document; needs no key' },
   });
-  const document = openApiDocument({
-    title: 'Assay management API',
-    description:
-      'Finds and annotates logged requests, and grades them. A success is `{"data": …, "error": null}`.',
-    version: '1',
-    failure: Failure,
-    routes: rooms.routes,
-  });
-  const documentText = JSON.stringify(document);
+  const documented = [...rooms.routes];
+  // Made for the first who reads it: a start needs none.
+  let made: { json: OpenApiDocument; text: string } | null = null;
+  const document = () => {
+    made ??= documentOf(documented);
+    return made;
+  };
   const onError = (error: Error) =>
     log.warn({ err: error }, 'A message to the MCP server was refused or failed');
-  const mcp = createMcp({ document, dispatch, onError });
+  const mcp = createMcp({ document: () => document().json, dispatch, onError });
   const methods = Map.groupBy(rooms.routes, ({ path }) => path);
   for (const [path, routes] of methods) {
     const allowed = routes.map(({ method }) => method);
@@ -174,6 +172,18 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     });
   }
   return rooms;
+}
+
+function documentOf(routes: readonly DocumentedRoute[]) {
+  const json = openApiDocument({
+    title: 'Assay management API',
+    description:
+      'Finds and annotates logged requests, and grades them. A success is `{"data": …, "error": null}`.',
+    version: '1',
+    failure: Failure,
+    routes,
+  });
+  return { json, text: JSON.stringify(json) };
 }
 
 /** The document is everybody's, also that of the page of the API reference, which has an origin of its own. */

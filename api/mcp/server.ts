@@ -9,7 +9,8 @@ import { type Caller, callTool, type Dispatch } from './call-tool.ts';
 import { type ApiTool, toolsOf } from './tools.ts';
 
 export type McpOptions = {
-  document: OpenApiDocument;
+  /** Returns the document of the API. */
+  document(): OpenApiDocument;
   dispatch: Dispatch;
   /** Receives errors of the protocol's library; the answers are its own. */
   onError(error: Error): void;
@@ -28,7 +29,8 @@ const INSTRUCTIONS =
   'An answer that is too long ends with a cursor for its next part.';
 
 /** Creates the server. Its tools are those of the document that a key's scopes allow. */
-export function createServer({ document, dispatch, onError }: McpOptions): Mcp {
+export function createServer({ document: read, dispatch, onError }: McpOptions): Mcp {
+  const document = read();
   const tools = toolsOf(document);
   const byName = new Map(tools.map((tool) => [tool.name, tool]));
   const { version } = document.info;

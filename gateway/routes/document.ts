@@ -112,8 +112,8 @@ const DOCUMENTED_ROUTES: readonly DocumentedRoute[] = [
   },
 ];
 
-export function documentRoute() {
-  const text = JSON.stringify(
+function documentText(): string {
+  return JSON.stringify(
     openApiDocument({
       title: 'Assay gateway',
       description: 'The APIs of LLM providers behind one address, with logging, limits, cache and fallback.',
@@ -122,7 +122,12 @@ export function documentRoute() {
       routes: DOCUMENTED_ROUTES,
     }),
   );
+}
+
+export function documentRoute() {
+  let text: string | null = null;
   return new Elysia({ name: 'gateway/document' }).get('/openapi.json', () => {
+    text ??= documentText();
     const headers = [...idHeaders(newRequestId()), ['content-type', 'application/json'] as [string, string]];
     return new Reply(text, { status: 200, headers });
   });
