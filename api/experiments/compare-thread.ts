@@ -74,7 +74,9 @@ function taskOf(chosen: ChosenMetric, { baseline, candidate }: Sides, options: C
 function marginOf({ metric, margin }: ChosenMetric, baseline: readonly Run[]): number | null {
   if (margin === null) return null;
   if (margin.unit === 'absolute' || metric === 'errors') return margin.value;
-  const sum = baseline.reduce((total, { value }) => total + value, 0);
+  // Sorted, so that the sum does not depend on the order in which PostgreSQL wrote the runs.
+  const values = Float64Array.from(baseline, ({ value }) => value).sort();
+  const sum = values.reduce((total, value) => total + value, 0);
   return baseline.length === 0 ? 0 : Math.abs(margin.value * (sum / baseline.length));
 }
 
