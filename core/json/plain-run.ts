@@ -15,24 +15,23 @@ const [QUOTE, BACKSLASH] = [0x22, 0x5c];
 
 /** Each byte of a word. */
 const [ONES, HIGH_BITS] = [0x01010101, 0x80808080 | 0];
-const [FIRST_PLAIN, QUOTES, BACKSLASHES] = [0x20 * ONES, 0x22 * ONES, 0x5c * ONES];
+const [CONTROL_END, SWAP, SWAPPED_END, BACKSLASHES] = [0x20 * ONES, 0x02 * ONES, 0x21 * ONES, 0x5c * ONES];
 
 /**
- * Returns whether one of the four bytes is a quote, a backslash or a control character. `(word - n) & ~word` has the highest
- * bit of a byte set when a byte is below n: of the lowest such byte surely, and of no byte when there is none
- * (Hacker's Delight, section 6-1).
+ * Returns the highest bit of each of the four bytes that is a quote, a backslash or a control character. `(word - n) & ~word`
+ * has the highest bit of a byte set when a byte is below n: of the lowest such byte surely, and of no byte when there is none;
+ * of the bytes above the lowest it may be wrong (Hacker's Delight, section 6-1). The quote is brought next to the control
+ * characters by changing places with the space: 0x22 and 0x20 differ in one bit.
  */
-function hasSpecial(word: number): boolean {
-  const quotes = word ^ QUOTES;
+function specialBits(word: number): number {
+  const swapped = word ^ SWAP;
   const backslashes = word ^ BACKSLASHES;
-  const found =
-    ((word - FIRST_PLAIN) & ~word) | ((quotes - ONES) & ~quotes) | ((backslashes - ONES) & ~backslashes);
-  return (found & HIGH_BITS) !== 0;
+  return (((swapped - SWAPPED_END) & ~swapped) | ((backslashes - ONES) & ~backslashes)) & HIGH_BITS;
 }
 
-/** Has the highest bit of a byte set when one of the word is a control character; see `hasSpecial`. */
+/** Has the highest bit of a byte set when one of the word is a control character; see `specialBits`. */
 function controlBits(word: number): number {
-  return (word - FIRST_PLAIN) & ~word;
+  return (word - CONTROL_END) & ~word;
 }
 
 /** Returns the index of the first word in `[from, to)` that has a control character; `to`: none has. */
@@ -50,11 +49,11 @@ function controlFreeEnd(words: Int32Array, from: number, to: number): number {
   return index;
 }
 
-/** Bytes in which runs are searched. */
+/** Bytes in which runs are searched. The order of a word's bytes is that of all machines that run this: the lowest comes first. */
 export class PlainRuns {
   readonly #bytes: Buffer;
-  /** The bytes from `#firstWord` on as words; null: there are too few. */
-  readonly #words: Int32Array | null;
+  /** The bytes from `#firstWord` on as words; none when there are too few. */
+  readonly #words: Int32Array;
   /** Where the first word begins: words are aligned in memory. */
   readonly #firstWord: number;
   /** A position up to which no quote follows the last search. */
@@ -65,7 +64,7 @@ export class PlainRuns {
     this.#firstWord = -bytes.byteOffset & (WORD_BYTES - 1);
     this.#words =
       bytes.length < MIN_BYTES
-        ? null
+        ? NO_WORDS
         : new Int32Array(
             bytes.buffer,
             bytes.byteOffset + this.#firstWord,
@@ -75,28 +74,32 @@ export class PlainRuns {
 
   /** Returns the position of the first byte in `[from, to)` that does not represent itself; `to`: all do. */
   end(from: number, to: number): number {
-    const bytes = this.#bytes;
+    const words = this.#words;
+    const firstWord = this.#firstWord;
+    const offset = from - firstWord;
     let at = from;
-    while (at < to && PLAIN[bytes[at]!] === 1) {
-      at += 1;
-      if (this.#words !== null && ((at - this.#firstWord) & (WORD_BYTES - 1)) === 0)
-        at = this.#endInWords(this.#words, at, to);
+    // The word of the first byte, where there is one: the bytes before are made plain.
+    let index = offset >> 2;
+    const last = Math.min(words.length, (to - firstWord) >> 2);
+    if (offset >= 0 && index < last) {
+      let found = specialBits(words[index]! | ((1 << ((offset & 3) << 3)) - 1));
+      const near = Math.min(last, index + LONG_RUN_WORDS);
+      while (found === 0 && ++index < near) found = specialBits(words[index]!);
+      at = firstWord + index * WORD_BYTES;
+      // The place of the lowest bit is that of the lowest byte.
+      if (found !== 0) return at + ((31 - Math.clz32(found & -found)) >> 3);
+      if (index < last) at = this.#endOfLong(at, index, to);
     }
+    const bytes = this.#bytes;
+    while (at < to && PLAIN[bytes[at]!] === 1) at += 1;
     return at;
   }
 
-  /** Returns the position of the first word in `[from, to)` that may have such a byte, or of the rest that is no whole word. */
-  #endInWords(words: Int32Array, from: number, to: number): number {
-    const first = (from - this.#firstWord) >> 2;
-    const last = (to - this.#firstWord) >> 2;
-    const near = Math.min(last, first + LONG_RUN_WORDS);
-    let index = first;
-    while (index < near && !hasSpecial(words[index]!)) index += 1;
-    if (index === near && near < last) {
-      const special = this.#nextSpecial(this.#firstWord + index * WORD_BYTES, to);
-      index = controlFreeEnd(words, index, (special - this.#firstWord) >> 2);
-    }
-    return this.#firstWord + index * WORD_BYTES;
+  /** Returns the position of the first word from `index` on that may have such a byte, or of the rest that is no whole word. */
+  #endOfLong(at: number, index: number, to: number): number {
+    const special = this.#nextSpecial(at, to);
+    const firstWord = this.#firstWord;
+    return firstWord + controlFreeEnd(this.#words, index, (special - firstWord) >> 2) * WORD_BYTES;
   }
 
   /** Returns the position of the first quote or backslash in `[from, to)`; `to`: there is none. */
@@ -111,3 +114,5 @@ export class PlainRuns {
     return backslash === -1 ? end : from + backslash;
   }
 }
+
+const NO_WORDS = new Int32Array(0);

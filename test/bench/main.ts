@@ -17,6 +17,7 @@ const BENCHES: Record<string, () => Promise<{ run(args: string[]): Promise<void>
   peers: () => import('./peers.ts'),
   query: () => import('./query.ts'),
   rows: () => import('./rows.ts'),
+  scan: () => import('./scan.ts'),
   seed: () => import('./seed.ts'),
   statistics: () => import('./statistics.ts'),
   translate: () => import('./translate.ts'),
