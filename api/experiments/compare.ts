@@ -22,9 +22,11 @@ const DEFAULT_ALPHA = 0.05;
 const DEFAULT_REGRESSIONS = 20;
 /** A thread starts in some 50 ms. */
 const IDLE_MS = 60_000;
-/** Several times what 100,000 runs of 20 evaluators take. */
+/** The largest comparison of two sides takes MINUTES of a thread: that of another organization goes to the other one. */
+const MAX_THREADS = 2;
+/** More than 100,000 runs of 20 evaluators take. */
 const THREAD_MEMORY_MB = 1_024;
-/** Comparisons at a time, each of another organization: one is computed while the next are read. */
+/** Comparisons at a time, each of another organization: some are computed while the next are read. */
 const MAX_UNDER_WAY = 4;
 const MAX_WAITING_OF_ONE = 8;
 
@@ -46,7 +48,7 @@ function openPool() {
     module: new URL('./compare-thread.ts', import.meta.url),
     threadMemoryMb: THREAD_MEMORY_MB,
     minThreads: 0,
-    maxThreads: 1,
+    maxThreads: MAX_THREADS,
     idleTimeout: IDLE_MS,
   });
 }

@@ -1,7 +1,7 @@
 /** One side of a comparison as its thread has it: the runs of each metric. Pure. */
 import { nanoToUsd } from '#core/contracts/money.ts';
 import type { Run } from '#core/statistics/mod.ts';
-import type { ItemColumns, Measured, RunColumns } from './measured.ts';
+import type { ItemColumns, Measured, RunColumns, ScoreTexts } from './measured.ts';
 import type { ChosenMetric } from './metrics.ts';
 
 /** What was read of a side. */
@@ -13,8 +13,8 @@ export type Side = {
   clusters: (string | null)[];
   /** The request of each item in its first repetition that has ended. */
   requests: Map<string, string | null>;
-  /** Of each evaluator, the scores by the ids of their requests. */
-  scores: Map<string, Map<string, number>>;
+  /** Parsed for one metric at a time: those of twenty evaluators are most of what is read. */
+  scores: readonly ScoreTexts[];
 };
 
 export type ItemFacts = { externalId: string | null; cluster: string | null };
@@ -28,15 +28,11 @@ export function itemsOf(text: string): Map<string, ItemFacts> {
 
 export function sideOf({ runs: text, scores }: SideTexts, items: ReadonlyMap<string, ItemFacts>): Side {
   const runs: RunColumns = JSON.parse(text);
-  const byRequest = (requestIds: string[], values: number[]) =>
-    new Map(requestIds.map((id, index) => [id, values[index]!]));
   return {
     runs,
     clusters: runs.itemIds.map((itemId) => items.get(itemId)?.cluster ?? null),
     requests: requestsOf(runs),
-    scores: new Map(
-      scores.map((one) => [one.evaluatorId, byRequest(JSON.parse(one.requestIds), JSON.parse(one.values))]),
-    ),
+    scores,
   };
 }
 
@@ -67,6 +63,14 @@ function valuesOf({ runs, scores }: Side, { metric, evaluator }: ChosenMetric): 
   if (metric === 'cost_usd') return answered(runs.costsNano, nanoToUsd);
   if (metric === 'latency_ms') return answered(runs.latenciesMs, Number);
   if (metric === 'tokens') return answered(runs.tokens, Number);
-  const byRequest = scores.get(evaluator!.id);
-  return answered(runs.requestIds, (id) => byRequest?.get(id) ?? null);
+  const byRequest = scoresOf(scores, evaluator!.id);
+  return answered(runs.requestIds, (id) => byRequest.get(id) ?? null);
+}
+
+/** Returns the scores of an evaluator by the ids of their requests. */
+function scoresOf(scores: readonly ScoreTexts[], evaluatorId: string): Map<string, number> {
+  const texts = scores.find((one) => one.evaluatorId === evaluatorId);
+  if (texts === undefined) return new Map();
+  const [requestIds, values]: [string[], number[]] = [JSON.parse(texts.requestIds), JSON.parse(texts.values)];
+  return new Map(requestIds.map((id, index) => [id, values[index]!]));
 }
