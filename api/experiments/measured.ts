@@ -113,7 +113,7 @@ export async function withCriteria(
 export type ItemColumns = {
   itemIds: string[];
   externalIds: (string | null)[];
-  /** What items have in common with others. */
+  /** The value that related items share. */
   clusters: (string | null)[];
 };
 

@@ -25,11 +25,11 @@ export type ChosenMetric = {
   name: string;
   /** The largest loss that is accepted. */
   margin: Amount | null;
-  /** Of a score. */
+  /** The evaluator of a score; null for other metrics. */
   evaluator: EvaluatorFacts | null;
   /** The evaluator's agreement with people; null: they rated nothing; absent: it does not pass or fail. */
   confusion?: Confusion | null;
-  /** Of a candidate that may have ended early by this score: the smallest and largest that there is, if known. */
+  /** Present when the candidate may have ended early by this score: the smallest and largest score, if known. */
   looks?: { range: Interval | null };
 };
 

@@ -4,7 +4,7 @@ import type { Run } from '#core/statistics/mod.ts';
 import type { ItemColumns, Measured, RunColumns, ScoreTexts } from './measured.ts';
 import type { ChosenMetric } from './metrics.ts';
 
-/** What was read of a side. */
+/** A side as it was read. */
 export type SideTexts = Pick<Measured, 'runs' | 'scores'>;
 
 export type Side = {
@@ -40,7 +40,7 @@ function requestsOf({ itemIds, repetitions, requestIds }: RunColumns): Side['req
   const inOrder = itemIds
     .map((_, index) => index)
     .sort((left, right) => repetitions[right]! - repetitions[left]!);
-  // Of several repetitions the first comes last, and stays.
+  // The first of several repetitions comes last, and stays.
   return new Map(inOrder.map((index) => [itemIds[index]!, requestIds[index]!]));
 }
 

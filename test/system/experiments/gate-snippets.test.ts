@@ -1,4 +1,4 @@
-/** What the guide shows for CI systems is valid by the schemas of these systems, which check-jsonschema brings. */
+/** The guide's examples for CI systems, held to the schemas of these systems, which check-jsonschema brings. */
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { isMissing, run } from '../../support/linters.ts';

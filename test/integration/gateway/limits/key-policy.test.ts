@@ -59,7 +59,7 @@ t.test("a stricter policy in a call refuses it without using the key's own", asy
   }
   const other = await readAll(await gateway.chat(key, { ...strict, 'Service-User-Id': 'bob' }));
   t.equal(other.status, 200);
-  // What a refused call took for a moment is back after half a second: three of five are left.
+  // Refused calls give back after half a second what they took for a moment: three of five are left.
   let passed = 2;
   await waitFor("the rest of the key's quota to be used", async () => {
     if ((await readAll(await gateway.chat(key))).status === 200) passed += 1;
