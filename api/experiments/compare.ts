@@ -22,9 +22,9 @@ const DEFAULT_ALPHA = 0.05;
 const DEFAULT_REGRESSIONS = 20;
 /** A thread starts in some 50 ms. */
 const IDLE_MS = 60_000;
-/** The largest comparison of two sides takes MINUTES of a thread: that of another organization goes to the other one. */
+/** The largest comparison of two sides takes more than a minute of a thread: those of others go to the other one. */
 const MAX_THREADS = 2;
-/** More than 100,000 runs of 20 evaluators take. */
+/** Enough for 100,000 runs of 20 evaluators on both sides. */
 const THREAD_MEMORY_MB = 1_024;
 /** Comparisons at a time, each of another organization: some are computed while the next are read. */
 const MAX_UNDER_WAY = 4;

@@ -95,8 +95,13 @@ function fillBelow(state: Uint32Array, target: Uint32Array, bound: number): void
   const threshold = TWO_32 % bound;
   fillBits(state, target);
   if (bound > MAX_SMALL_BOUND) {
-    for (let index = 0; index < target.length; index += 1)
-      target[index] = acceptedBelow(state, target[index]!, bound, threshold);
+    for (let index = 0; index < target.length; index += 1) {
+      const word = target[index]!;
+      const product = word * bound;
+      const upper = Math.floor(product / TWO_32);
+      const isAccepted = product - upper * TWO_32 >= threshold;
+      target[index] = isAccepted ? upper : acceptedBelow(state, word, bound, threshold);
+    }
     return;
   }
   // The product of 48 bits in two halves of signed numbers of 32 bits: doubles take three times as long.
