@@ -1,11 +1,12 @@
--- Revision 1
+-- Revision 2
 -- Reservations of money: a gateway reserves the estimates of calls that begin, and settles them when the calls have
 -- ended.
 
 -- Replaces the reserved amounts of a locked counter by what their gateway knows now. `turns` says at which of the
 -- gateway's settlements, so that one may be repeated, and one that a later settlement overtook changes nothing;
 -- `stay_open` says whether calls of the reservation are still under way. Reservations that are settled, unknown or of
--- another counter are left alone. Returns the counter, which the caller writes.
+-- another counter are left alone. A gateway that gave up waiting for a reservation settles it then, and again when its
+-- answer comes after all: an id that is there twice counts once. Returns the counter, which the caller writes.
 create or replace function assay.limit_hear(
   c assay.limit_counters, ids text[], costs bigint[], turns integer[], stay_open boolean[]
 ) returns assay.limit_counters
@@ -15,7 +16,9 @@ declare
 begin
   for due in
     select r.reservation_id, r.charged_ms, r.estimate_nano, s.cost, s.turn, s.stays_open
-      from unnest(ids, costs, turns, stay_open) s (reservation_id, cost, turn, stays_open)
+      from (select distinct on (1) *
+              from unnest(ids, costs, turns, stay_open) t (reservation_id, cost, turn, stays_open)
+             order by 1, turn desc) s
       join assay.limit_reservations r
         on r.organization_id = c.organization_id and r.reservation_id = s.reservation_id
      where r.counter_key = c.counter_key and r.settled_nano is null and s.turn > r.turn
@@ -34,9 +37,8 @@ begin
 end $$;
 
 -- Replaces reserved amounts by what is known of them now: by what the calls cost (null: the estimate stands), or while
--- some are under way (`stay_open`) by that and their estimates. Each id comes once. Goes through one counter after the
--- other. Without `turns` and `stay_open`, which older gateways do not pass, every reservation is
--- settled for good.
+-- some are under way (`stay_open`) by that and their estimates. Goes through one counter after the other. Without
+-- `turns` and `stay_open`, which older gateways do not pass, every reservation is settled for good.
 create or replace function assay.limit_settle(
   organization_ids uuid[], ids text[], costs bigint[], turns integer[] default '{}', stay_open boolean[] default '{}'
 ) returns void

@@ -103,3 +103,25 @@ t.test('the SQL functions reserve and settle exactly as the model does', async (
     { numRuns: 250, seed: 35 },
   );
 });
+
+t.test('a reservation that is given up twice in one statement is given back once', async (t) => {
+  const store = world.store();
+  const counter = makeCounter({ unit: 'cents' });
+  const { organizationId } = counter;
+  const query = queryOf(counter, makePolicy(10_000, WINDOW_S, 'cents'));
+  const request = { prefetchNano: 0, minPrefetchNano: 0, shares: 1 };
+  const reserve = (reservationId: string, estimate: number, settlements: Settlement[]) =>
+    store.reserve(query, { ...request, reservationId, estimatesNano: [estimate] }, settlements);
+  // A gateway gives up a reservation whose answer does not come, and again when it comes after all.
+  const givenUp = (reservationId: string) => {
+    const settlement = { organizationId, reservationId, costNano: 0, revision: 1, isOpen: false };
+    return [settlement, settlement];
+  };
+  await reserve('kept', 3_000, []);
+  await reserve('late', 500, []);
+  await store.settle(givenUp('late'));
+  t.equal((await store.peek(query)).used, 3_000);
+  await reserve('late too', 700, []);
+  await reserve('next', 20, givenUp('late too'));
+  t.equal((await store.peek(query)).used, 3_020);
+});

@@ -22,7 +22,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],
   limit_requests: [1, 'e48b32912f33'],
-  limit_reservations: [1, '5f16ee9d82a6'],
+  limit_reservations: [2, '838ec4e9c975'],
   limit_windows: [1, 'c3198abc25c7'],
   partitions: [1, 'b9b63a3ea851'],
   prompts: [1, '696428a4d377'],
