@@ -32,7 +32,6 @@ type CounterAvailabilityOptions = {
 };
 
 /** Pause before a probe, doubled each time: on a dead connection each probe waits for ever. */
-/** Pause before a probe, doubled each time: on a dead connection each probe waits for ever. */
 const PROBE_AFTER = { firstMs: 250, longestMs: 1_000 };
 /** A timer later than this is late because this process stood still, which is not the store's fault. */
 const STALL_MS = 50;

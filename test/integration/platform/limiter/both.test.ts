@@ -128,7 +128,7 @@ t.test(
   async (t) => {
     const proxy = await tcpProxy(world.url);
     t.teardown(() => proxy.close());
-    const limiter = world.limiter(t, { url: proxy.url, storeTimeoutMs: 250 });
+    const limiter = world.limiter(t, { url: proxy.url });
     const given = limits('5;w=3600', '3;w=3600');
     t.equal((await decide(limiter, given)).isAdmitted, true);
     await proxy.cut();
