@@ -1,21 +1,21 @@
 /** The statistics of trust as the API shows them. Pure. */
 import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
+import { PROBES, type Probe } from '#core/scoring/mod.ts';
 import {
   accuracyOf,
   type Correction,
-  cohensKappa,
   correctedPassRate,
   correctedPassRateInterval,
   type Interval,
   kappaInterval,
+  kappaOf,
   type Rate,
   rateOf,
   totalOf,
   trueNegativeRate,
   truePositiveRate,
-} from '#core/scores/mod.ts';
-import { PROBES, type Probe } from '#core/scoring/mod.ts';
+} from '#core/statistics/mod.ts';
 import type { Basis } from './basis.ts';
 
 const IntervalJson = Type.Object({ low: Type.Number(), high: Type.Number() }, closed);
@@ -105,7 +105,7 @@ export function agreementJson(threshold: number, agreement: Agreement, basis: Ba
   const corrected =
     note === null ? correctedPassRate(passed / scored, truePositive!.value, trueNegative!.value) : null;
   const interval = note === null ? correctedPassRateInterval(agreement) : null;
-  const kappa = cohensKappa(confusion);
+  const kappa = kappaOf(confusion);
   const ownKappaInterval = kappaInterval(confusion);
   return {
     basis: basis.kind,

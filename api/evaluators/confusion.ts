@@ -1,5 +1,5 @@
 /** An evaluator's verdicts held against people's, for those who correct by its errors. */
-import type { Confusion } from '#core/scores/mod.ts';
+import type { Confusion } from '#core/statistics/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { findBasis } from './basis.ts';
 import { requireEvaluator } from './evaluators.ts';

@@ -2,8 +2,7 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { membersOf } from '#core/contracts/jury.ts';
 import { closed, Nullable, OneOf } from '#core/contracts/shapes.ts';
-import { rateOf } from '#core/scores/mod.ts';
-import { krippendorffAlpha, type RatingLevel } from '#core/statistics/mod.ts';
+import { krippendorffAlpha, type RatingLevel, rateOf } from '#core/statistics/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { RateJson } from './agreement.ts';
 import type { Version } from './distribution.ts';

@@ -1,8 +1,7 @@
 /** The pairs of two experiments, and what judges said of them. */
 import type { WinRateJson } from '#core/contracts/pairwise.ts';
-import { rateOf } from '#core/scores/mod.ts';
 import { pairLabel } from '#core/scoring/mod.ts';
-import { type Preference, settleOrders, winRateOf } from '#core/statistics/mod.ts';
+import { type Preference, rateOf, settleOrders, winRateOf } from '#core/statistics/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 /** Two experiments over one dataset. */

@@ -2,7 +2,7 @@ import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { MAX_EVALUATOR_NAME_LENGTH } from '#core/contracts/evaluator.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import { scoreKeyOf } from '#core/scoring/mod.ts';
+import { scoreKeyOf } from '#core/evaluations/mod.ts';
 
 /**
  * Reads an evaluator's name, and the key that its scores are stored by.

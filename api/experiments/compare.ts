@@ -8,7 +8,7 @@ import type {
 } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { WinRateJson } from '#core/contracts/pairwise.ts';
-import type { Confusion } from '#core/scores/mod.ts';
+import type { Confusion } from '#core/statistics/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';

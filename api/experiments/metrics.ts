@@ -8,8 +8,7 @@ import {
 } from '#core/contracts/comparison.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Amount } from '#core/experiments/gate/mod.ts';
-import type { Confusion } from '#core/scores/mod.ts';
-import type { Interval } from '#core/statistics/mod.ts';
+import type { Confusion, Interval } from '#core/statistics/mod.ts';
 import type { EvaluatorFacts, Measured } from './measured.ts';
 
 /** A metric that is wanted, by its name or the id of its evaluator, with the margin of its own. */

@@ -8,7 +8,7 @@ import {
   type PeopleAgreementJson,
 } from '#core/contracts/grade.ts';
 import type { Kind } from '#core/grades/mod.ts';
-import { type Agreement, cohensKappaOf, fleissKappa, krippendorffAlpha } from '#core/statistics/mod.ts';
+import { type Agreement, cohensKappa, fleissKappa, krippendorffAlpha } from '#core/statistics/mod.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
 import { readQuery } from '../requests/mod.ts';
 import type { Context } from './context.ts';
@@ -48,7 +48,7 @@ function cohen(kind: Kind, items: readonly Rating[][], raters: readonly string[]
     if (one === undefined || other === undefined) continue;
     table[placeOf(categories, one.value)]![placeOf(categories, other.value)]! += 1;
   }
-  return cohensKappaOf(table, kind.type === 'scale' ? 'quadratic' : 'none');
+  return cohensKappa(table, kind.type === 'scale' ? 'quadratic' : 'none');
 }
 
 function fleiss(kind: Kind, items: readonly Rating[][]): Agreement {

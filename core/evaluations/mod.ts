@@ -1,4 +1,5 @@
-/** The lists of names around evaluations. The dashboard imports them too, so nothing here may import what browsers lack. */
+/** Names around evaluations. The dashboard imports them too, so nothing here may import what browsers lack. */
 export * from './external.ts';
+export { scoreKeyOf } from './score-key.ts';
 export * from './states.ts';
 export * from './types.ts';

@@ -1,6 +1,5 @@
 /** The vocabulary and pure rules of scoring, shared by the roles that schedule, run and show evaluations. */
 export * from '../evaluations/mod.ts';
-export { scoreKeyOf } from '../scores/mod.ts';
 export { cleanText } from './clean-text.ts';
 export { settleJury } from './jury.ts';
 export * from './outcome.ts';

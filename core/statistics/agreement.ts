@@ -24,7 +24,7 @@ function beyondChance(observed: number, expected: number): Agreement {
  * (J. Cohen, Psychological Bulletin 70, 1968) of ordered categories.
  * @param table square: numbers of items by the category of the first rater (row) and of the second (column)
  */
-export function cohensKappaOf(table: readonly (readonly number[])[], weights: Weights = 'none'): Agreement {
+export function cohensKappa(table: readonly (readonly number[])[], weights: Weights = 'none'): Agreement {
   const rows = table.map((row) => row.reduce((sum, count) => sum + count, 0));
   const columns = table.map((_, column) => table.reduce((sum, row) => sum + row[column]!, 0));
   const total = rows.reduce((sum, count) => sum + count, 0);

@@ -5,7 +5,7 @@
  * I. Waudby-Smith and A. Ramdas, "Estimating means of bounded random variables by betting", JRSS B 86, 2024; the mixture over
  * shares is the universal portfolio of F. Orabona and K.-S. Jun, IEEE Transactions on Information Theory 70, 2024.
  */
-import type { Interval } from './newcombe.ts';
+import type { Interval } from './wilson.ts';
 
 /**
  * The stakes that the coin is divided among, in equal parts. The best one is the mean over the variance: the smallest is for

@@ -1,9 +1,9 @@
 /** Bootstrap interval of a mean paired difference. */
 import { type Groups, isConstant } from './groups.ts';
-import type { Interval } from './newcombe.ts';
 import { normalCdf, normalQuantile } from './normal.ts';
 import { seededRandom } from './random.ts';
 import { studentQuantile } from './student.ts';
+import type { Interval } from './wilson.ts';
 
 export type BootstrapOptions = {
   /** One less the confidence: 0.05 for 95 %. */

@@ -3,12 +3,13 @@ import { bootstrapInterval } from './bootstrap.ts';
 import { type Groups, groupPairs, isConstant, isUngrouped, standardError } from './groups.ts';
 import { holmAdjusted } from './holm.ts';
 import { mcnemarTest } from './mcnemar.ts';
-import { type Interval, newcombeInterval, type PairedTable } from './newcombe.ts';
+import { newcombeInterval, type PairedTable } from './newcombe.ts';
 import type { Pair, Paired } from './pairs.ts';
 import { permutationTest } from './permutation.ts';
 import { detectableFromError } from './power.ts';
 import { type Direction, type Verdict, verdictOf } from './verdict.ts';
 import { type Wilcoxon, wilcoxonTest } from './wilcoxon.ts';
+import type { Interval } from './wilson.ts';
 
 /** The values of a metric: 0 and 1, ratings whose steps need not be equal, or amounts. */
 export type MetricKind = 'binary' | 'ordinal' | 'numeric';

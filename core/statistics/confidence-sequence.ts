@@ -1,7 +1,7 @@
 /** Interim looks at an experiment that do not make false alarms more frequent. */
 import { bettingInterval, isBoundAbove } from './betting.ts';
-import type { Interval } from './newcombe.ts';
 import type { Direction } from './verdict.ts';
+import type { Interval } from './wilson.ts';
 
 /** Pairs between two looks, and before the first. */
 export const PEEK_EVERY = 25;

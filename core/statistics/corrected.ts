@@ -1,7 +1,7 @@
 /** The difference of pass rates that people would have found, from a judge's verdicts and its errors. */
-import type { Confusion } from '../scores/mod.ts';
-import type { Interval } from './newcombe.ts';
+import type { Confusion } from './confusion.ts';
 import { normalQuantile } from './normal.ts';
+import type { Interval } from './wilson.ts';
 
 export type CorrectedInput = {
   /** The mean paired difference of a judge's passes (1) and failures (0), candidate less baseline. */

@@ -1,8 +1,6 @@
-/** Confidence intervals of proportions and of their paired difference. */
+/** The interval of the difference of two proportions of the same items. */
 import { normalQuantile } from './normal.ts';
-
-/** The bounds of a confidence interval. */
-export type Interval = { low: number; high: number };
+import { type Interval, wilsonInterval } from './wilson.ts';
 
 /** Counts of items by success on both sides. */
 export type PairedTable = {
@@ -11,24 +9,6 @@ export type PairedTable = {
   candidateOnly: number;
   neither: number;
 };
-
-/**
- * Returns the bounds of Wilson's score interval of a proportion (E. B. Wilson, JASA 22, 1927).
- * @param z the quantile of the standard normal distribution, such as 1.96 for 95 %
- * @param total at least 1
- */
-function wilsonInterval(successes: number, total: number, z: number): Interval {
-  const share = successes / total;
-  const square = z * z;
-  const centre = (share + square / (2 * total)) / (1 + square / total);
-  const spread =
-    (z / (1 + square / total)) * Math.sqrt((share * (1 - share)) / total + square / (4 * total * total));
-  // At the ends the interval touches 0 and 1 exactly; rounding would miss them by a little.
-  return {
-    low: successes === 0 ? 0 : Math.max(0, centre - spread),
-    high: successes === total ? 1 : Math.min(1, centre + spread),
-  };
-}
 
 /** Returns Newcombe's estimate of the correlation of both sides, with its correction for continuity; 0 when undefined. */
 function correlation({ both, baselineOnly, candidateOnly, neither }: PairedTable): number {

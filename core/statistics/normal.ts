@@ -59,6 +59,9 @@ function upperTail(x: number): number {
   return (halfSquareExponential(x) * (INVERSE_ROOT_2_PI - correction)) / x;
 }
 
+/** The 97.5 % point, between which and its negative lie 95 %. */
+export const Z95 = 1.959963984540054;
+
 /** Returns the probability that a standard normal variable is at most `z` (W. J. Cody, Math. Comp. 23, 1969). */
 export function normalCdf(z: number): number {
   if (Math.abs(z) <= CENTRE_END) return 0.5 + z * quotient(CENTRE.a, CENTRE.b, z * z);

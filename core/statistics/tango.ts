@@ -1,6 +1,7 @@
 /** Tango's interval of the difference of two shares of the same items. */
-import type { Interval } from './newcombe.ts';
+
 import { normalQuantile } from './normal.ts';
+import type { Interval } from './wilson.ts';
 
 /** Bisections of a range of 1 at least: the bound is found to 10⁻¹⁵. */
 const BISECTIONS = 52;

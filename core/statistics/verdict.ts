@@ -1,5 +1,5 @@
 /** What a comparison says. */
-import type { Interval } from './newcombe.ts';
+import type { Interval } from './wilson.ts';
 
 /** Whether more or less of a metric is better. */
 export type Direction = 'higher' | 'lower';

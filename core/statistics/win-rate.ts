@@ -1,7 +1,7 @@
 /** How often a judge that sees the answers of both sides prefers the candidate's. */
 import { mcnemarTest } from './mcnemar.ts';
-import type { Interval } from './newcombe.ts';
 import { tangoInterval } from './tango.ts';
+import type { Interval } from './wilson.ts';
 
 /** The side whose answer a judge prefers. */
 export type Preference = 'baseline' | 'candidate' | 'tie';

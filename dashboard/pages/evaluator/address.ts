@@ -1,5 +1,5 @@
 /** Addresses of one evaluator's page, and of the requests behind its numbers. */
-import { scoreKeyOf } from '#core/scores/mod.ts';
+import { scoreKeyOf } from '#core/evaluations/mod.ts';
 import type { Bucket } from '../../client/evaluators.ts';
 import { type AddressChanges, href } from '../../state/address.ts';
 

@@ -1,6 +1,6 @@
 /** The head of an evaluator's page: its name and state, and what can be done with all of it. */
 import { useState } from 'preact/hooks';
-import { scoreKeyOf } from '#core/scores/mod.ts';
+import { scoreKeyOf } from '#core/evaluations/mod.ts';
 import { call } from '../../client/call.ts';
 import type { Evaluator } from '../../client/evaluators.ts';
 import { Confirm } from '../../parts/dialog/confirm.tsx';

@@ -2,8 +2,9 @@
 import { bootstrapInterval } from '#core/statistics/bootstrap.ts';
 import { type Corrected, correctedDifference } from '#core/statistics/corrected.ts';
 import { type Groups, groupPairs, singleGroups, standardError } from '#core/statistics/groups.ts';
-import { type Interval, newcombeInterval } from '#core/statistics/newcombe.ts';
+import { newcombeInterval } from '#core/statistics/newcombe.ts';
 import type { Random } from '#core/statistics/random.ts';
+import type { Interval } from '#core/statistics/wilson.ts';
 import { type Preference, winRateOf } from '#core/statistics/win-rate.ts';
 import { type Draw, discordant, experimentSeeds, exponential, lognormal, normal, ratings } from './draws.ts';
 

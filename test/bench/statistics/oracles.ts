@@ -1,7 +1,7 @@
 /** Compares statistics with scipy and statsmodels over random tables. */
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import { cohensKappaOf, fleissKappa, type Weights } from '#core/statistics/agreement.ts';
+import { cohensKappa, fleissKappa, type Weights } from '#core/statistics/agreement.ts';
 import { bootstrapInterval, resampledMeans } from '#core/statistics/bootstrap.ts';
 import { singleGroups } from '#core/statistics/groups.ts';
 import { holmAdjusted } from '#core/statistics/holm.ts';
@@ -115,7 +115,7 @@ const CLOSED_FORMS: Record<string, (random: Random) => Question> = {
     const size = 2 + random.below(4);
     const table = Array.from({ length: size }, () => several(size, () => 1 + random.below(40)));
     const weights = (['none', 'linear', 'quadratic'] as Weights[])[random.below(3)]!;
-    return { ask: ['cohens', table, weights], ours: [cohensKappaOf(table, weights).value!] };
+    return { ask: ['cohens', table, weights], ours: [cohensKappa(table, weights).value!] };
   },
   "Fleiss' kappa": (random) => {
     const raters = 2 + random.below(5);

@@ -1,5 +1,5 @@
 /** How far the evaluator agrees with another one, on the requests that both have scored. */
-import { accuracyOf, type Confusion, cohensKappa, kappaInterval, totalOf } from '#core/scores/mod.ts';
+import { accuracyOf, type Confusion, kappaInterval, kappaOf, totalOf } from '#core/statistics/mod.ts';
 import { call } from '../../../client/call.ts';
 import type { Evaluator, Stats } from '../../../client/evaluators.ts';
 import { useResource } from '../../../client/resource.ts';
@@ -78,7 +78,7 @@ function Result({ own, compared: { other, confusion } }: { own: Party; compared:
           name="Kappa"
           explained="Agreement beyond chance: 0 is what guessing reaches, 1 is perfect. Two judges can agree and both be wrong."
         >
-          {withInterval(decimal(cohensKappa(confusion)), kappaInterval(confusion))}
+          {withInterval(decimal(kappaOf(confusion)), kappaInterval(confusion))}
         </Figure>
       </dl>
     </div>

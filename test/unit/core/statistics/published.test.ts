@@ -1,6 +1,6 @@
 /** Worked examples of the literature. */
 import t from 'tap';
-import { cohensKappaOf, fleissKappa } from '#core/statistics/agreement.ts';
+import { cohensKappa, fleissKappa } from '#core/statistics/agreement.ts';
 import { krippendorffAlpha } from '#core/statistics/krippendorff.ts';
 import { mcnemarTest } from '#core/statistics/mcnemar.ts';
 import { newcombeInterval } from '#core/statistics/newcombe.ts';
@@ -94,14 +94,14 @@ t.test("Krippendorff's alpha has the values of his example with missing ratings"
 
 t.test('coefficients of agreement are null with a reason where they are undefined', async (t) => {
   t.match(
-    cohensKappaOf([
+    cohensKappa([
       [0, 0],
       [0, 0],
     ]),
     { value: null, reason: /no item/ },
   );
   t.match(
-    cohensKappaOf([
+    cohensKappa([
       [7, 0],
       [0, 0],
     ]),
@@ -158,7 +158,7 @@ t.test('coefficients of agreement are null with a reason where they are undefine
 
 t.test('all coefficients are 1 when everybody agrees', async (t) => {
   t.equal(
-    cohensKappaOf(
+    cohensKappa(
       [
         [5, 0, 0],
         [0, 4, 0],

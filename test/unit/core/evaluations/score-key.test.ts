@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { scoreKeyOf } from '#core/scores/mod.ts';
+import { scoreKeyOf } from '#core/evaluations/mod.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 
 const KEYS: [string, string][] = [

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import t from 'tap';
 import {
   type Confusion,
-  cohensKappa,
   correctedPassRateInterval,
   type Interval,
   kappaInterval,
+  kappaOf,
   totalOf,
-} from '#core/scores/mod.ts';
+} from '#core/statistics/mod.ts';
 import { agreementJson } from '../../../../api/evaluators/agreement.ts';
 
 const FEEDBACK = { kind: 'feedback', note: null } as const;
@@ -174,7 +174,7 @@ t.test('a missing interval comes with its reason', async (t) => {
     corrected_pass_rate: 0.5,
     note: null,
   });
-  t.equal(cohensKappa(confusion(0, 5, 5, 0)), -1);
+  t.equal(kappaOf(confusion(0, 5, 5, 0)), -1);
   t.match(about(confusion(0, 5, 5, 0), 5, 10), { kappa_interval: null, kappa_note: /or none does/ });
   // 1 of 1 good ones and 1 of 20 bad ones are told: with pseudo-counts 2/3 and 2/22, less than chance.
   t.match(about(confusion(1, 19, 0, 1), 20, 21), {

@@ -3,13 +3,13 @@ import t from 'tap';
 import {
   accuracyOf,
   type Confusion,
-  cohensKappa,
   correctedPassRate,
+  kappaOf,
   rateOf,
   totalOf,
   trueNegativeRate,
   truePositiveRate,
-} from '#core/scores/mod.ts';
+} from '#core/statistics/mod.ts';
 import { agreementJson } from '../../../../api/evaluators/agreement.ts';
 import { bucketsOf } from '../../../../api/evaluators/distribution.ts';
 import { passThreshold } from '../../../../api/evaluators/threshold.ts';
@@ -43,15 +43,15 @@ t.test("Wilson's interval has the values of the literature", async (t) => {
 
 t.test("Cohen's kappa has the values of the literature", async (t) => {
   // Worked examples of the article "Cohen's kappa" of Wikipedia: 20, 5, 10, 15 of 50; and two tables of 100.
-  t.ok(near(cohensKappa(confusion(20, 5, 10, 15))!, 0.4, 1e-12));
-  t.ok(near(cohensKappa(confusion(45, 15, 25, 15))!, 0.1304, 5e-5));
-  t.ok(near(cohensKappa(confusion(25, 35, 5, 35))!, 0.2593, 5e-5));
-  t.equal(cohensKappa(confusion(5, 0, 0, 5)), 1);
-  t.equal(cohensKappa(confusion(0, 5, 5, 0)), -1);
-  t.equal(cohensKappa(confusion(5, 5, 5, 5)), 0);
-  t.equal(cohensKappa(confusion(9, 0, 0, 0)), null, 'undefined where both say one thing only');
-  t.equal(cohensKappa(confusion(0, 0, 0, 0)), null);
-  t.equal(cohensKappa(confusion(9, 1, 0, 0)), 0, 'a judge that passes everything knows nothing');
+  t.ok(near(kappaOf(confusion(20, 5, 10, 15))!, 0.4, 1e-12));
+  t.ok(near(kappaOf(confusion(45, 15, 25, 15))!, 0.1304, 5e-5));
+  t.ok(near(kappaOf(confusion(25, 35, 5, 35))!, 0.2593, 5e-5));
+  t.equal(kappaOf(confusion(5, 0, 0, 5)), 1);
+  t.equal(kappaOf(confusion(0, 5, 5, 0)), -1);
+  t.equal(kappaOf(confusion(5, 5, 5, 5)), 0);
+  t.equal(kappaOf(confusion(9, 0, 0, 0)), null, 'undefined where both say one thing only');
+  t.equal(kappaOf(confusion(0, 0, 0, 0)), null);
+  t.equal(kappaOf(confusion(9, 1, 0, 0)), 0, 'a judge that passes everything knows nothing');
 });
 
 t.test('the corrected pass rate has its hand-computed values', async (t) => {
@@ -71,7 +71,7 @@ t.test('statistics stay within their bounds, for any counts', async () => {
     fc.property(counts, ([a, b, c, d]) => {
       const table = confusion(a, b, c, d);
       const accuracy = accuracyOf(table);
-      const kappa = cohensKappa(table);
+      const kappa = kappaOf(table);
       if (totalOf(table) === 0) return accuracy === null && kappa === null;
       const isRate = (rate: ReturnType<typeof rateOf>) =>
         rate === null ||
@@ -90,8 +90,8 @@ t.test('statistics stay within their bounds, for any counts', async () => {
 t.test('kappa is the same with judge and people swapped, or good and bad swapped', async () => {
   fc.assert(
     fc.property(counts, ([a, b, c, d]) => {
-      const kappa = cohensKappa(confusion(a, b, c, d));
-      return kappa === cohensKappa(confusion(a, c, b, d)) && kappa === cohensKappa(confusion(d, c, b, a));
+      const kappa = kappaOf(confusion(a, b, c, d));
+      return kappa === kappaOf(confusion(a, c, b, d)) && kappa === kappaOf(confusion(d, c, b, a));
     }),
   );
 });
