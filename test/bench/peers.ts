@@ -36,10 +36,12 @@ type Options = {
 };
 
 /**
- * For each kind of scenario before the first measurement: as many times as long as a measurement, and no longer. V8 compiles the hot
- * path for some seconds: its threads took 24 % of the gateway's processor time after 4 s of calls, 6 % after 13.
+ * For each kind of scenario before the first measurement, at most: V8 compiles the hot path for some seconds, its threads took 24 % of
+ * the gateway's processor time after 4 s of calls and 6 % after 13. Small bodies run the most of it; large ones for so long would
+ * leave bodies to be compressed during the first measurements.
  */
-const WARM_UP = { measurements: 4, mostSeconds: 8 };
+const WARM_UP_SECONDS = { small: 8, other: 2 };
+const SMALL_BYTES = 1_024;
 const WARM_UP_CONNECTIONS = 16;
 /** Beside two descriptors for each connection: those of files and of other processes. */
 const OTHER_FILES = 200;
@@ -99,6 +101,12 @@ function createMeasure(tools: Tools): Measure {
   };
 }
 
+function warmUpSeconds({ bytes, pace }: Scenario, seconds: number): number {
+  return bytes <= SMALL_BYTES && pace === null
+    ? Math.min(4 * seconds, WARM_UP_SECONDS.small)
+    : Math.min(seconds, WARM_UP_SECONDS.other);
+}
+
 async function warmUp(
   run: Measure,
   targets: readonly Target[],
@@ -112,11 +120,7 @@ async function warmUp(
   for (const target of targets) {
     process.stderr.write(`warm-up: ${target.name}\n`);
     for (const scenario of kinds.values()) {
-      await run(
-        target,
-        { ...scenario, connections: WARM_UP_CONNECTIONS },
-        Math.min(WARM_UP.measurements * seconds, WARM_UP.mostSeconds),
-      );
+      await run(target, { ...scenario, connections: WARM_UP_CONNECTIONS }, warmUpSeconds(scenario, seconds));
     }
   }
 }
