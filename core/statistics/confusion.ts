@@ -1,4 +1,4 @@
-/** How far a judge can be trusted, by people's ratings of the same responses. */
+/** Measures of trust in a judge, by people's ratings of the same responses. */
 import { cohensKappa } from './agreement.ts';
 import { Z95 } from './normal.ts';
 import { type Interval, type Rate, rateOf } from './wilson.ts';
