@@ -1,7 +1,7 @@
 /**
  * `npm run bench peers`: this gateway beside others, in interleaved rounds of one run. Load generator and provider are compiled,
  * so that neither is the limit. The measured gateway has a core to itself where the system can pin; everything else shares the
- * others, this gateway's ingest and PostgreSQL included. Without pinning, priorities of the own processes show. Linux only.
+ * others, this gateway's ingest and PostgreSQL included. Without pinning, contention with the own processes shows. Linux only.
  */
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -9,15 +9,7 @@ import {
   totalOf,
 } from '#core/statistics/mod.ts';
 import { agreementJson } from '../../../../api/evaluators/agreement.ts';
-
-const FEEDBACK = { kind: 'feedback', note: null } as const;
-
-const confusion = (
-  truePositive: number,
-  falsePositive: number,
-  falseNegative: number,
-  trueNegative: number,
-): Confusion => ({ truePositive, falsePositive, falseNegative, trueNegative });
+import { confusion, FEEDBACK } from '../../../support/confusion.ts';
 
 const isNear = (actual: number, expected: number) => Math.abs(actual - expected) < 1e-9;
 

@@ -13,15 +13,7 @@ import {
 import { agreementJson } from '../../../../api/evaluators/agreement.ts';
 import { bucketsOf } from '../../../../api/evaluators/distribution.ts';
 import { passThreshold } from '../../../../api/evaluators/threshold.ts';
-
-const FEEDBACK = { kind: 'feedback', note: null } as const;
-
-const confusion = (
-  truePositive: number,
-  falsePositive: number,
-  falseNegative: number,
-  trueNegative: number,
-): Confusion => ({ truePositive, falsePositive, falseNegative, trueNegative });
+import { confusion, FEEDBACK } from '../../../support/confusion.ts';
 
 const near = (actual: number, expected: number, within: number) => Math.abs(actual - expected) <= within;
 
