@@ -71,15 +71,21 @@ export function withRange(q: string, { from, to }: Pick<Range, 'from' | 'to'>): 
   return q.trim() === '' ? created : `(${q}) ${created}`;
 }
 
-/** When the page was loaded, and for how long it is starting: what it calls ahead and what it then shows is the same range. */
-const LOADED_MS = Date.now();
+/**
+ * A page starts within so long. Until then, the moment by which ranges are read stands ahead of the clock, so that what it calls ahead
+ * and what it then shows is the same range, and none that has ended meanwhile.
+ */
 const STARTING_MS = 5_000;
+const STARTED_MS = Date.now() + STARTING_MS;
 
 /** The moment by which ranges are read: within the same minute, an address is the same range. */
 export function minuteNow(): number {
-  const nowMs = Date.now();
-  const isStarting = nowMs - LOADED_MS < STARTING_MS;
-  return Math.floor((isStarting ? LOADED_MS : nowMs) / STEP_MS) * STEP_MS;
+  return Math.floor(Math.max(Date.now(), STARTED_MS) / STEP_MS) * STEP_MS;
+}
+
+/** Returns how long the range of now stays the newest one. */
+export function msToNextRange(): number {
+  return minuteNow() + STEP_MS - Date.now();
 }
 
 /** Returns the range of the address, and the way to change it. A change leaves the place in a list. */

@@ -283,6 +283,29 @@ story(
   },
 );
 
+story('A page opened at the end of a minute shows the first request of the next one', async (stage) => {
+  const { page, organization } = stage;
+  await page.clock.setFixedTime(MIDNIGHT - 1_000);
+  await page.goto('/');
+  await page.getByRole('heading', { name: 'No request yet' }).waitFor();
+  await page.clock.setFixedTime(MIDNIGHT + 1_000);
+  await organization.insert([{ created_at: new Date(MIDNIGHT + 1_000) }]);
+  await page.locator('.tile').filter({ hasText: 'Requests' }).getByText('1', { exact: true }).waitFor();
+});
+
+story('A range that ends now goes on with each minute of the clock', async (stage) => {
+  const { page, organization } = stage;
+  await organization.insert([{ created_at: new Date(MIDNIGHT - HOUR_MS), scores: { helpful: 1 } }]);
+  await page.clock.install({ time: MIDNIGHT - 20_000 });
+  await page.goto('/');
+  const requests = page.locator('.tile').filter({ hasText: 'Requests' });
+  await requests.getByText('1', { exact: true }).waitFor();
+  await waitForLayout(page);
+  await organization.insert([{ created_at: new Date(MIDNIGHT + 1_000) }]);
+  await page.clock.fastForward(20_000);
+  await requests.getByText('2', { exact: true }).waitFor();
+});
+
 story('Nothing in the range is no empty product', async (stage) => {
   const { t, page, organization } = stage;
   await organization.insert([{ created_at: new Date(DAYS.from) }]);
