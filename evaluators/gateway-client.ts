@@ -4,6 +4,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import { decodeContentInThread, readRetryAfter } from '#platform/http-message/mod.ts';
 import { gatewayConnector, requestOrResend, watchReuse } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { onFirstUse } from '#platform/process/on-first-use.ts';
 import type { ProxyChoice } from '#platform/proxy/mod.ts';
 
 /** The result of one call. */
@@ -69,20 +70,20 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES, gatewayCertFile = null, proxyFor } = options;
   const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
   const connection = { connectMs: timeouts.connectMs, certFile: gatewayCertFile, proxyFor };
-  const settings = {
+  const settings = () => ({
     connections: MAX_CONNECTIONS,
     connect: watchReuse(gatewayConnector(url, connection)),
     headersTimeout: timeouts.firstByteMs,
     bodyTimeout: timeouts.firstByteMs,
-  };
-  const pools = {
-    kept: new Pool(url.origin, { ...settings, pipelining: 1 }),
-    fresh: new Pool(url.origin, { ...settings, pipelining: 0 }),
-  };
+  });
+  const pools = onFirstUse(() => ({
+    kept: new Pool(url.origin, { ...settings(), pipelining: 1 }),
+    fresh: new Pool(url.origin, { ...settings(), pipelining: 0 }),
+  }));
   return {
     send: ({ headers, body, signal }) =>
       exchange({
-        pools,
+        pools: pools.get(),
         origin: url.origin,
         path: url.pathname,
         headers: { ...headers, ...HEADERS },
@@ -93,7 +94,7 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
         signal,
       }),
     close: async () => {
-      await Promise.all([pools.kept.destroy(), pools.fresh.destroy()]);
+      await Promise.all([pools.made?.kept.destroy(), pools.made?.fresh.destroy()]);
     },
   };
 }

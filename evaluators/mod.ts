@@ -4,7 +4,7 @@ import { describeError } from '#core/contracts/errors.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
-import { healthApp, serve } from '#platform/http-server/mod.ts';
+import { answerHealth, serve } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkSchema, connectPostgres, createListener, type Sql } from '#platform/postgres/mod.ts';
@@ -131,12 +131,12 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
   metrics
     .gauge('sandbox_tier', 'The tier of the Python sandbox, as its label; none: Python is not run', ['tier'])
     .set({ tier: sandbox.tier }, 1);
-  const app = healthApp({
+  const fetch = answerHealth({
     metrics,
     checks: { postgres: () => sql`select 1` },
     facts: { sandbox: sandbox.tier },
   });
-  const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.evaluatorsPort });
+  const server = await serve({ fetch, host: LOOPBACK, port: config.evaluatorsPort });
   const { tier, why } = sandbox;
   const pausedEvaluators = metrics.gauge(
     'evaluators_paused',

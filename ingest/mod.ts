@@ -5,7 +5,7 @@
 import { join } from 'node:path';
 import { createCatalog } from '#core/models/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
-import { healthApp, serve } from '#platform/http-server/mod.ts';
+import { answerHealth, serve } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics, type Metrics } from '#platform/observability/metrics.ts';
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
@@ -89,8 +89,8 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
   const source = await (config.nats === null
     ? drainOutboxes(config.dataDir, sourceOptions)
     : (await import('./stream-source.ts')).consumeStream(config.nats, sourceOptions));
-  const app = healthApp({ metrics, checks: { postgres: () => sql`select 1`, source: source.check } });
-  const server = await serve({ fetch: app.fetch, host: LOOPBACK, port: config.ingestPort });
+  const fetch = answerHealth({ metrics, checks: { postgres: () => sql`select 1`, source: source.check } });
+  const server = await serve({ fetch, host: LOOPBACK, port: config.ingestPort });
   log.info({ address: server.url }, 'ingest serves its health');
   const keeper = startPartitionKeeper({
     url: config.databaseUrl!,

@@ -8,6 +8,7 @@ import type { PlaygroundBody } from '#core/contracts/playground.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { gatewayConnector } from '#platform/outbound/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { onFirstUse } from '#platform/process/on-first-use.ts';
 import type { ProxyChoice } from '#platform/proxy/mod.ts';
 import { INTERNAL_HEADER, signKeyCall } from '#platform/secrets/mod.ts';
 import { callHeaders, passedHeaders } from './headers.ts';
@@ -55,14 +56,17 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const base = new URL(gateway.url);
   const prefix = base.pathname.replace(/\/$/, '');
   const takeSlot = createCallSlots(CONNECTIONS);
-  const pool = new Pool(base.origin, {
-    connections: CONNECTIONS,
-    connect: gatewayConnector(base, { connectMs: CONNECT_MS, certFile: gateway.certFile, proxyFor }),
-    // A kept connection may close while the next call is sent, and a call must not be made twice.
-    pipelining: 0,
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-  });
+  const pool = onFirstUse(
+    () =>
+      new Pool(base.origin, {
+        connections: CONNECTIONS,
+        connect: gatewayConnector(base, { connectMs: CONNECT_MS, certFile: gateway.certFile, proxyFor }),
+        // A kept connection may close while the next call is sent, and a call must not be made twice.
+        pipelining: 0,
+        headersTimeout: silenceMs,
+        bodyTimeout: silenceMs,
+      }),
+  );
 
   return {
     async call({ organizationId, keyId, body, written, signal }) {
@@ -73,7 +77,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
       };
       const endCall = takeSlot(organizationId);
       try {
-        const answer = await pool.request({
+        const answer = await pool.get().request({
           method: 'POST',
           path: prefix + path,
           headers,
@@ -92,7 +96,7 @@ export function createPlayground(options: PlaygroundOptions): Playground {
         throw error instanceof errors.HeadersTimeoutError ? silent(error, silenceMs) : unreachable(error);
       }
     },
-    close: () => pool.destroy(),
+    close: async () => pool.made?.destroy(),
   };
 }
 

@@ -1,6 +1,6 @@
 /** HTTP for every role: serving an app, reading bodies, health routes. */
 
-export { type HealthOptions, healthApp, healthRoutes } from '../observability/health.ts';
+export { answerHealth, type HealthOptions, healthRoutes } from '../observability/health.ts';
 export { readAcceptEncoding } from './compression/mod.ts';
 export { warningBound, watchConnections } from './connections.ts';
 export { bearerToken, onlyCredential, requireSingleCredentials } from './credentials.ts';

@@ -51,9 +51,10 @@ export function healthRoutes(options: HealthOptions) {
     );
 }
 
-/** Creates the app of a role that serves no other routes. */
-export function healthApp(options: HealthOptions) {
-  return new Elysia({ normalize: false, handler: { standardHostname: false } })
-    .use(healthRoutes(options))
-    .compile();
+/** Returns what answers the requests of a role that serves no other routes. The first of them compiles it. */
+export function answerHealth(options: HealthOptions): (request: Request) => Response | Promise<Response> {
+  const app = new Elysia({ normalize: false, handler: { standardHostname: false } }).use(
+    healthRoutes(options),
+  );
+  return (request) => app.fetch(request);
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
+import { onFirstUse } from '../process/on-first-use.ts';
 import { type ProxyChoice, ProxyError } from '../proxy/mod.ts';
 import type { AllowList } from './allow-list.ts';
 import { checkOutboundUrl, hostOf } from './check-url.ts';
@@ -55,7 +56,7 @@ export function createOutbound(options: {
   proxyFor?: ProxyChoice;
 }): Outbound {
   const { allow, connectMs = CONNECT_MS } = options;
-  const settings = {
+  const settings = () => ({
     allowH2: false,
     connections: MAX_CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -71,20 +72,22 @@ export function createOutbound(options: {
     // `timeoutMs` bounds the whole call: undici's two timeouts would let a body of a byte a second go on for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
-  };
-  const agents = {
-    kept: new Agent({ ...settings, pipelining: 1 }),
-    fresh: new Agent({ ...settings, pipelining: 0 }),
-  };
+  });
+  const agents = onFirstUse(
+    (): Agents => ({
+      kept: new Agent({ ...settings(), pipelining: 1 }),
+      fresh: new Agent({ ...settings(), pipelining: 0 }),
+    }),
+  );
   return {
     checkUrl: (url) => checkOutboundUrl(url, allow),
     post: async (request) => {
       // The URL was checked when it was stored, but the allow list may have changed since.
       if (checkOutboundUrl(request.url, allow) !== null) throw new OutboundError('forbidden', FORBIDDEN);
-      return callWithin(agents, request);
+      return callWithin(agents.get(), request);
     },
     close: async () => {
-      await Promise.all([agents.kept.destroy(), agents.fresh.destroy()]);
+      await Promise.all([agents.made?.kept.destroy(), agents.made?.fresh.destroy()]);
     },
   };
 }

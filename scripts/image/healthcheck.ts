@@ -4,7 +4,7 @@
  * HEALTHCHECK does not know them.
  */
 import { readFileSync } from 'node:fs';
-import { Agent, request } from 'undici';
+import { Agent } from 'undici';
 import { type Config, processEnvironment, readConfig } from '#platform/config/mod.ts';
 import type { RoleName } from '../../supervisor/mod.ts';
 
@@ -45,8 +45,10 @@ function rolesToCheck(parameter: string | undefined): RoleName[] {
 async function checkHealth({ host, port, isTls }: Address): Promise<void> {
   const reachable = EVERY_ADDRESS[host] ?? host;
   const authority = reachable.includes(':') ? `[${reachable}]:${port}` : `${reachable}:${port}`;
-  const { statusCode, body } = await request(`${isTls ? 'https' : 'http'}://${authority}/healthz`, {
-    dispatcher: new Agent({ connect: { rejectUnauthorized: false } }),
+  const { statusCode, body } = await new Agent({ connect: { rejectUnauthorized: false } }).request({
+    origin: `${isTls ? 'https' : 'http'}://${authority}`,
+    path: '/healthz',
+    method: 'GET',
     signal: AbortSignal.timeout(TIMEOUT_MS),
     reset: true,
   });

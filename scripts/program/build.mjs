@@ -85,6 +85,68 @@ const leaveOutUnused = {
   },
 };
 
+/** Modules that are made here, not read from a file. */
+const MADE = 'made';
+
+/**
+ * Has two modules of the runtime required, not imported. An import evaluates all that a module of Node's exports, getters among
+ * them: with `node:http` that is the undici in Node, with `node:process` the standard streams.
+ */
+const requireRuntime = {
+  name: 'require the runtime',
+  setup(build) {
+    build.onResolve({ filter: /^node:(http|process)$/ }, ({ path, kind }) =>
+      kind === 'import-statement' ? { path, namespace: MADE } : { path, external: true },
+    );
+    build.onLoad({ filter: /^node:/, namespace: MADE }, ({ path }) => ({
+      contents: `module.exports = require('${path}');`,
+    }));
+  },
+};
+
+/** What the sources use of undici, and the files that it is in. */
+const UNDICI = {
+  Agent: 'dispatcher/agent',
+  Pool: 'dispatcher/pool',
+  buildConnector: 'core/connect',
+  errors: 'core/errors',
+};
+const UNDICI_NAMES = /import \{([^}]*)\} from 'undici'/;
+
+/** The parts of undici, each loaded when it is first used. As its index does, dispatchers get the methods of requests. */
+const LATE_UNDICI = `
+let hasMethods = false;
+function part(load) {
+  if (!hasMethods) Object.assign(require('undici/lib/dispatcher/dispatcher.js').prototype, require('undici/lib/api/index.js'));
+  hasMethods = true;
+  return load();
+}
+Object.defineProperties(exports, {
+  ${Object.entries(UNDICI).map(([name, file]) => `${name}: { enumerable: true, get: () => part(() => require('undici/lib/${file}.js')) }`)}
+});`;
+
+/** Has the parts of undici loaded late. Its index loads three times as much, `fetch`, caches and mocks, in every process. */
+const loadUndiciLate = {
+  name: 'load undici late',
+  setup(build) {
+    build.onResolve({ filter: /^undici$/ }, ({ path, importer }) => {
+      const names = UNDICI_NAMES.exec(readFileSync(importer, 'utf8'))?.[1].split(',') ?? ['*'];
+      const unknown = names
+        .map((name) => name.trim())
+        .find((name) => !name.startsWith('type ') && !(name in UNDICI));
+      if (unknown !== undefined)
+        return {
+          errors: [{ text: `scripts/program/build.mjs does not name the part "${unknown}" of undici` }],
+        };
+      return { path, namespace: MADE };
+    });
+    build.onLoad({ filter: /^undici$/, namespace: MADE }, () => ({
+      contents: LATE_UNDICI,
+      resolveDir: root,
+    }));
+  },
+};
+
 /** Returns a digest of these sources, the libraries and the way they are bundled. */
 function digestOfInputs(inputs) {
   return digestOf(root, [
@@ -118,7 +180,7 @@ async function bundleTo(directory) {
     target: 'node22',
     external: UNBUNDLED,
     banner: { js: REQUIRE },
-    plugins: [keepPlaces, leaveOutUnused],
+    plugins: [keepPlaces, leaveOutUnused, requireRuntime, loadUndiciLate],
     sourcemap: 'linked',
     sourcesContent: false,
     metafile: true,
@@ -135,7 +197,7 @@ export async function buildProgram() {
   const next = join(DIST, `next-${process.pid}`);
   rmSync(next, { recursive: true, force: true });
   const { inputs: read } = await bundleTo(next);
-  const inputs = Object.keys(read).filter((path) => !PACKAGE.test(path));
+  const inputs = Object.keys(read).filter((path) => !PACKAGE.test(path) && !path.startsWith(`${MADE}:`));
   const digest = digestOfInputs(inputs);
   const name = digest.slice(0, NAME_CHARACTERS);
   const former = existsSync(LATEST)

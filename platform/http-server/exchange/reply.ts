@@ -35,14 +35,21 @@ export class Reply implements Response {
   #web: Response | null = null;
 
   constructor(body: ReplyBody = null, { status = 200, headers = [] }: ReplyInit = {}) {
+    if (!Reply.#isResponse) Reply.#becomeResponse();
     this.status = status;
     this.source = body;
     this.#pairs = Array.isArray(headers) ? headers : Object.entries(headers);
   }
 
-  static {
-    // Elysia wraps values that are not `instanceof Response` in a response.
+  static #isResponse = false;
+
+  /**
+   * Makes replies `instanceof Response`: Elysia wraps other values in a response. With the first of them, because Node loads all of
+   * `fetch` for it, which a start need not wait for.
+   */
+  static #becomeResponse(): void {
     Object.setPrototypeOf(Reply.prototype, Response.prototype);
+    Reply.#isResponse = true;
   }
 
   /** The headers with later changes to `headers`. */
