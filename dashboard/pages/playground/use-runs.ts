@@ -23,7 +23,7 @@ const BEGINNING: Run = {
 /** UTF-16 code units of a piece. */
 const PIECE = 4_096;
 /** Records are stored a moment after the answer; the gateway may hold them back for longer when the store is away. */
-const ROW_WAITS_MS = [200, 400, 800, 1_600, 3_200, 6_400, 12_800];
+const ROW_WAITS_MS = [200, 400, 800, 1_600, ...Array<number>(150).fill(2_000)];
 const COLUMNS = ['cost', 'prompt_tokens', 'completion_tokens', 'delay_ms', 'time_to_first_token'];
 
 function withText(pieces: readonly string[], text: string): readonly string[] {
@@ -41,8 +41,9 @@ async function findRow(requestId: string, signal: AbortSignal): Promise<RequestR
     await wait(ms);
     if (signal.aborted) return null;
     const query = { q: `id:"${requestId}"`, columns: COLUMNS, limit: 1 };
-    const { rows } = await call<RowPage>('POST', '/v1/request/rows', query, signal);
-    if (rows[0] !== undefined) return rows[0];
+    // One look that fails is followed by the next.
+    const page = await call<RowPage>('POST', '/v1/request/rows', query, signal).catch(() => null);
+    if (page?.rows[0] !== undefined) return page.rows[0];
   }
   return null;
 }
@@ -115,7 +116,7 @@ export function useRuns(state: PlaygroundState): Runs {
     change(() => BEGINNING);
     void follow(body, change, { signal: controller.signal, login }).then(async (requestId) => {
       if (requestId === null) return;
-      const row = await findRow(requestId, login).catch(() => null);
+      const row = await findRow(requestId, login);
       change({ row });
     });
   };

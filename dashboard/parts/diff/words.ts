@@ -5,8 +5,10 @@ export type Piece = { text: string; kind: 'same' | 'added' | 'removed' };
 
 /** Texts with more differences than this are shown whole, side by side: to find the fewest would hold up the page. */
 const MOST_EDITS = 3_000;
-/** One comparison may not hold up the page; half of what a slow task is. */
+/** The comparison of long texts may not hold up the page: half of what a slow task is. */
 const LONGEST_MS = 25;
+/** UTF-16 code units of both together: shorter texts are compared within the bound of edits, on whatever machine. */
+const SHORT = 4_000;
 
 /** Joins changes that only white space parts: phrases read better than words in turn. */
 function joined(pieces: readonly Piece[]): Piece[] {
@@ -36,7 +38,11 @@ function joined(pieces: readonly Piece[]): Piece[] {
 /** Returns what was added to a text, what was removed, and what stayed; null: they have too little in common. */
 export function diffTexts(before: string, after: string): Piece[] | null {
   if (before === after) return before === '' ? [] : [{ text: before, kind: 'same' }];
-  const changes = diffWordsWithSpace(before, after, { maxEditLength: MOST_EDITS, timeout: LONGEST_MS });
+  const isLong = before.length + after.length > SHORT;
+  const changes = diffWordsWithSpace(before, after, {
+    maxEditLength: MOST_EDITS,
+    ...(isLong && { timeout: LONGEST_MS }),
+  });
   if (changes === undefined) return null;
   return joined(
     changes.map(({ value, added, removed }) => ({

@@ -79,3 +79,22 @@ t.test(
     t.ok(performance.now() - started < 2_000);
   },
 );
+
+t.test('short texts are compared to the end, however busy the machine is', (t) => {
+  const { now } = Date;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  let ms = 0;
+  Date.now = () => {
+    ms += 1_000;
+    return ms;
+  };
+  t.match(diffTexts('Be brief, and kind.', 'Be brief, or kind.'), [
+    { kind: 'same' },
+    { text: 'and', kind: 'removed' },
+    { text: 'or', kind: 'added' },
+    { kind: 'same' },
+  ]);
+  t.end();
+});
