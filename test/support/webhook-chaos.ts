@@ -16,8 +16,8 @@ import type { Owner } from './world.ts';
 const SENDER = fileURLToPath(new URL('./webhook-sender.ts', import.meta.url));
 /** As many attempts as a delivery remembers. */
 const WAITS_MS = [0, 50, 100, 200, 300, 400, ...Array<number>(14).fill(500)];
-const TIMEOUT_MS = 1_000;
-const LEASE_MS = 2_000;
+const TIMEOUT_MS = 3_000;
+const LEASE_MS = 6_000;
 const SENDERS = 2;
 const REFUSED_SHARE = 0.1;
 const EVENTS_AT_ONCE = 50;

@@ -26,8 +26,8 @@ t.test(
       const answer = await api.call(`/v1/request/${request!.request_id}/feedback`, { body });
       t.equal(answer.status, 200);
     };
-    for (const rating of [true, false, true, false]) await rate(rating);
-    await waitFor('the announcement', () => count(CHANGES_CHANNEL) > 0);
+    await Promise.all([true, false, true, false].map(rate));
+    await waitFor('both announcements', () => count(CHANGES_CHANNEL) > 1);
     await sleep(1_500);
     t.equal(count(CHANGES_CHANNEL), 2, 'the first at once, the others together');
   },

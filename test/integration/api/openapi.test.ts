@@ -17,8 +17,6 @@ t.before(async () => {
 });
 
 // Every route answers its example, one after the other.
-t.setTimeout(120_000);
-
 t.test('the document of the server is the golden file docs/api/openapi.json', async (t) => {
   const { status, text, headers } = await api.call('/openapi.json', { key: null });
   t.equal(status, 200, 'without a key');

@@ -66,8 +66,6 @@ async function killGateway(assay: Assay): Promise<void> {
 
 const bodyOf = (request: RecordedRequest) => JSON.parse(request.body.toString()) as ChatBody;
 
-t.setTimeout(120_000);
-
 t.test(
   'after a kill of the gateway, calls under way are recorded as interrupted, ended ones as they ended',
   async (t) => {

@@ -11,8 +11,6 @@ import { waitFor } from '../../support/assay.ts';
 import { startWorld } from '../../support/evaluation-queue.ts';
 import { logEntry } from '../../support/log-entries.ts';
 
-t.setTimeout(120_000);
-
 const NANO_PER_PROMPT_TOKEN = 2_500; // gpt-4o
 const RUNS = 40;
 

@@ -63,11 +63,11 @@ t.test(
         const lags = await sql<{ changes: number }[]>`select changes from assay.sink_lags(10)`;
         return lags.every(({ changes }) => changes === 0);
       };
-      await waitFor('the change to be applied', isApplied, 5_000);
+      await waitFor('the change to be applied', isApplied, 25_000);
       await waitFor(
         'the change to go',
         async () => (await sql`select from assay.changes`).length === 0,
-        15_000,
+        25_000,
       );
     }
   },

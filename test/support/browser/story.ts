@@ -38,9 +38,9 @@ type Setting = { browser: Browser; product: Product };
 const CONTEXT = { viewport: { width: 1_440, height: 900 }, locale: 'en-US', timezoneId: 'UTC' };
 const SCOPES = ['gateway', 'read', 'write'] as const;
 /** Longer than any step takes on a busy machine; shorter than a file may take, so that the failure says which step it was. */
-const STEP_TIMEOUT_MS = 30_000;
+const STEP_TIMEOUT_MS = 60_000;
 /** Time of .taprc for a file; a slowed one has as many times that. */
-const FILE_TIMEOUT_MS = 600_000;
+const FILE_TIMEOUT_MS = 900_000;
 
 let setting: Promise<Setting> | undefined;
 

@@ -2,8 +2,8 @@
 import type { Locator, Page } from 'playwright-core';
 import { standsStill } from './becomes-true.ts';
 
-/** Decides only how late a row that never comes is reported. */
-const WITHIN_MS = 60_000;
+/** So many turns at the end of the list, one after another, bring no more rows. */
+const MOST_TURNS_AT_END = 200;
 
 /**
  * Turns the wheel over the list of requests until an element is there. The list stands still after each turn: turns that pile up
@@ -18,11 +18,15 @@ export async function wheelTo(
   look = async () => {},
 ): Promise<void> {
   await page.locator('.grid-box').hover();
-  const deadline = performance.now() + WITHIN_MS;
-  while ((await element.count()) === 0 && performance.now() < deadline) {
+  const place = () => page.locator('.grid-box').evaluate((box) => box.scrollTop);
+  let before = await place();
+  for (let atEnd = 0; (await element.count()) === 0 && atEnd < MOST_TURNS_AT_END; ) {
     await page.mouse.wheel(0, step);
     await standsStill(page, '.grid-box');
     await look();
+    const now = await place();
+    atEnd = now === before ? atEnd + 1 : 0;
+    before = now;
   }
   await element.waitFor();
 }

@@ -9,8 +9,6 @@ import * as openai from './openai.ts';
 import * as openaiErrors from './openai-errors.ts';
 import { startWorld, type World } from './world.ts';
 
-t.setTimeout(120_000);
-
 const CASES: [title: string, run: (t: Test, world: World) => Promise<void>][] = [
   ['openai: a plain call', openai.plain],
   ['openai: a stream, with and without usage', openai.stream],

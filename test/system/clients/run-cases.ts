@@ -6,7 +6,6 @@ export type ClientCase = [title: string, run: (t: Test, world: World) => Promise
 
 /** Declares the tests. At the end each case must have left the records that it counted, and no more. */
 export function runCases(cases: readonly ClientCase[]): void {
-  t.setTimeout(120_000);
   for (const runtime of ['node', 'deno'] as const) {
     t.test(`services under ${runtime}`, async (t) => {
       const world = await startWorld(t, runtime);

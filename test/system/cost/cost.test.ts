@@ -9,8 +9,6 @@ import { readKept } from '../../bench/cost/kept.ts';
 import { systemCallsAreHidden } from '../../bench/cost/system-calls.ts';
 
 // Half a minute, twice as long where something is found, and six times as long where twenty others share the cores.
-t.setTimeout(480_000);
-
 const isElsewhere = process.platform === 'linux' ? false : 'strace and /proc are those of Linux';
 const isUncountable = isElsewhere || (await systemCallsAreHidden());
 

@@ -12,8 +12,6 @@ import { insertRequests } from '../../support/seed-requests.ts';
 import { configOf, createWorld, silentLog } from '../../support/world.ts';
 import { listExamples, openAiIsMissing, readExample, runExample } from './run-example.ts';
 
-t.setTimeout(600_000);
-
 type Json = Record<string, unknown>;
 /** What a program has printed, and how to read what it left. */
 type Run = { stdout: string; api: <T = Json>(path: string, body?: unknown) => Promise<T> };

@@ -4,8 +4,6 @@ import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import type { ImportedJson } from '#core/contracts/judgment.ts';
 import { questions, startWorld } from './world.ts';
 
-t.setTimeout(240_000);
-
 const { api, sql, ended, runs } = await startWorld(t);
 
 t.test(

@@ -4,8 +4,6 @@ import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import type { Behaviour } from '../../support/scripted-provider.ts';
 import { questions, startWorld } from './world.ts';
 
-t.setTimeout(240_000);
-
 const world = await startWorld(t);
 const { api, provider, sql } = world;
 

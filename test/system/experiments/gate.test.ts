@@ -10,8 +10,6 @@ import { waitFor } from '../../support/assay.ts';
 import type { Behaviour } from '../../support/scripted-provider.ts';
 import { startWorld } from './world.ts';
 
-t.setTimeout(300_000);
-
 const ITEMS = 60;
 
 const world = await startWorld(t);

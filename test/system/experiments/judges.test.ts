@@ -7,8 +7,6 @@ import { waitFor } from '../../support/assay.ts';
 import type { Behaviour } from '../../support/scripted-provider.ts';
 import { questions, startWorld } from './world.ts';
 
-t.setTimeout(240_000);
-
 const world = await startWorld(t);
 const { api, provider, sql } = world;
 

@@ -7,8 +7,6 @@ import { seededRandom } from '../../support/random.ts';
 import type { Behaviour } from '../../support/scripted-provider.ts';
 import { questions, startWorld } from './world.ts';
 
-t.setTimeout(300_000);
-
 const ITEMS = 40;
 const KILLS = 6;
 

@@ -3,8 +3,6 @@ import t from 'tap';
 import type { ExperimentJson, ExperimentRunJson } from '#core/contracts/experiment.ts';
 import { questions, startWorld } from './world.ts';
 
-t.setTimeout(240_000);
-
 const world = await startWorld(t);
 const { api, sql } = world;
 

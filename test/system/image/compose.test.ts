@@ -13,7 +13,6 @@ import { buildImage, type Container, type Image, PROJECT } from './container.ts'
 import { environmentOf, oneOf, readDockerfile } from './dockerfile.ts';
 import { sandboxIsMissing } from './sandbox.ts';
 
-t.setTimeout(180_000);
 /** Nine processes start at once, on two cores that others use as well. */
 const START_TIMEOUT_MS = 60_000;
 

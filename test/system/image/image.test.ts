@@ -11,8 +11,6 @@ import { buildImage, PROJECT } from './container.ts';
 import { oneOf, readDockerfile } from './dockerfile.ts';
 import { sandboxIsMissing } from './sandbox.ts';
 
-t.setTimeout(180_000);
-
 const image = buildImage();
 t.teardown(() => image.remove());
 t.comment(`The image holds: ${image.said.join('; ')}; Node itself is beside them`);

@@ -4,8 +4,6 @@ import { runMain, waitFor } from '../../support/assay.ts';
 import { startWorld } from '../../support/evaluation-queue.ts';
 import { createWorld, type Database } from '../../support/world.ts';
 
-t.setTimeout(240_000);
-
 const EVALUATIONS = 24;
 const CONCURRENCY = 8;
 const KILLS = 2;

@@ -10,8 +10,6 @@ import { type Assay, type Runtime, startAssay, waitFor } from '../../support/ass
 import type { Behaviour, ScriptedProvider } from '../../support/scripted-provider.ts';
 import { scriptedProvider } from '../../support/world.ts';
 
-t.setTimeout(240_000);
-
 const JUDGE_MODEL = 'gpt-4o';
 /** Client calls in the proof that judges are not judged. */
 const CALLS = 500;

@@ -8,8 +8,6 @@ import { type Assay, runMain, startAssay, waitFor } from '../../support/assay.ts
 import { seededRandom } from '../../support/random.ts';
 import { scriptedProvider } from '../../support/world.ts';
 
-t.setTimeout(120_000);
-
 const CALLS = 12;
 /** Well-formed, and used by no record. */
 const UNKNOWN_ID = '01ARZ3NDEKTSV4RRFFQ69G5FAV';

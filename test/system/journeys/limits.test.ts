@@ -19,8 +19,6 @@ import type { TestDatabase } from '../../support/postgres.ts';
 import type { ScriptedProvider } from '../../support/scripted-provider.ts';
 import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
-t.setTimeout(180_000);
-
 const MODEL = 'gpt-4o-mini';
 const ask = (content: string) => ({ model: MODEL, messages: [{ role: 'user' as const, content }] });
 

@@ -8,8 +8,6 @@ import t from 'tap';
 import { startAssay, waitFor } from '../../support/assay.ts';
 import { scriptedProvider } from '../../support/world.ts';
 
-t.setTimeout(120_000);
-
 const KEYS = ['sk-acme-71c0d5e2b94f4a8f', 'sk-acme-52aa90be17c36d40'];
 
 t.test('a stored key is used by the gateway within a second, and is nowhere to be read', async (t) => {

@@ -10,7 +10,6 @@ import { freePort } from '../../support/free-port.ts';
 import { natsIsMissing, startNats } from '../../support/nats.ts';
 import { databaseFor, scriptedProvider } from '../../support/world.ts';
 
-t.setTimeout(120_000);
 const skip = natsIsMissing();
 const CALLS = 60;
 

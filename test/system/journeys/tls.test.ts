@@ -15,8 +15,6 @@ import { certificateFiles, makeCertificate } from '../../support/make-certificat
 import type { Behaviour } from '../../support/scripted-provider.ts';
 import { scriptedProvider } from '../../support/world.ts';
 
-t.setTimeout(240_000);
-
 const JUDGE_MODEL = 'gpt-4o';
 const HEALTH_CHECK = fileURLToPath(new URL('../../../scripts/image/healthcheck.ts', import.meta.url));
 

@@ -37,7 +37,7 @@ t.test(
       },
     });
     t.teardown(() => alerting.stop());
-    await waitFor('both', () => evaluated.length === 2 && events === 2, 10_000);
-    t.match(evaluated, [/^due after (700|1400|2100) ms/, /^leased after (1400|2100|2800) ms/]);
+    await waitFor('both', () => evaluated.length === 2 && events === 2);
+    t.match(evaluated.toSorted(), [/^due after (?!0 )/, /^leased after (?!0 |700 )/]);
   },
 );

@@ -1,8 +1,6 @@
 import t from 'tap';
 import { alertWorld, BODY, MINUTE_MS } from './alert-world.ts';
 
-t.setTimeout(60_000);
-
 const world = await alertWorld(t);
 const { sql, service, own, other, create, advance, says, told, history } = world;
 const { evaluate } = world.evaluator();

@@ -4,8 +4,6 @@ import { startTestApi } from '../../../support/api.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 import { BODY, MINUTE_MS } from './alert-world.ts';
 
-t.setTimeout(60_000);
-
 const api = await startTestApi(t);
 const { sql } = api.database;
 const own = api.own.organizationId;

@@ -13,8 +13,6 @@ import { connectAsApi, openTransaction } from '../../../support/postgres.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
 import { createWorld, silentLog } from '../../../support/world.ts';
 
-t.setTimeout(120_000);
-
 type Job = {
   id: string;
   state: string;

@@ -12,8 +12,6 @@ import {
 } from '../../../support/evaluators-process.ts';
 import { createWorld } from '../../../support/world.ts';
 
-t.setTimeout(180_000);
-
 const MODELS_FILE = {
   models: [{ id: 'house-llama', provider: 'custom', model: 'llama', price: { input: 1, output: 1 } }],
   groups: [

@@ -5,8 +5,6 @@ import { nextState, releaseLeases, settle } from '../../../../evaluators/queue/m
 import { worldIn } from '../../../support/evaluation-queue.ts';
 import { PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 
-t.setTimeout(120_000);
-
 const api = await startEvaluatorApi(t);
 const world = await worldIn(t, api.database);
 const { sql } = world;

@@ -317,6 +317,7 @@ t.test(
     const run = trialsWith(t, { queuedMs: 300, takenMs: 30_000, localMs: 3_000 });
     await api.process.stop();
     const first = Array.from({ length: 8 }, () => t.rejects(run(), { message: /lost this call/ }));
+    await waitFor('those under way', async () => (await rowsLeft()) === 8);
     const queued = Array.from({ length: 32 }, () => run().catch((error: unknown) => error));
     const oneTooMany = run().catch((error: unknown) => error);
     t.match(await Promise.race([oneTooMany, ...queued]), TOO_MANY);

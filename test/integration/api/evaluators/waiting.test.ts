@@ -12,8 +12,6 @@ import {
 import { createWorld, silentLog as log } from '../../../support/world.ts';
 import { insertEvaluations } from './seed-evaluations.ts';
 
-t.setTimeout(120_000);
-
 const read = () => ({ held: 0 });
 const SCORER = {
   scoring_type: 'EXTERNAL',

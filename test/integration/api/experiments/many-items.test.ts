@@ -4,8 +4,6 @@ import type { ComparisonJson } from '#core/contracts/comparison.ts';
 import { BOOLEAN, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 import { insertAnswers, insertItems } from '../../../support/many-items.ts';
 
-t.setTimeout(120_000);
-
 const ITEMS = 20_000;
 const api = await startEvaluatorApi(t);
 const { sql } = api.database;

@@ -15,8 +15,6 @@ t.before(async () => {
   examples = await seedExamples(api);
 });
 
-t.setTimeout(600_000);
-
 /** What is deleted is needed by the others. */
 const ORDER = ['PUT', 'PATCH', 'POST', 'GET', 'DELETE'];
 const orderOf = ({ method, path }: DocumentedRoute) =>

@@ -7,8 +7,6 @@ import { freePort } from '../../../support/free-port.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { databaseFor } from '../../../support/world.ts';
 
-t.setTimeout(60_000);
-
 const RATE = 50;
 const WINDOW_MS = 5_000;
 

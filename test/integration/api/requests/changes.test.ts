@@ -130,7 +130,7 @@ t.test('a change of a request that is not stored yet waits for its record', asyn
       setProperty(request_id, 'plan', 'pro'),
       api.call(`/v1/request/${request_id}`),
     ]);
-    await sleep(300);
+    await sleep(50);
     await insertOne({ request_id });
     t.strictSame(
       (await answers).map(({ status }) => status),
@@ -149,8 +149,11 @@ t.test(
       return performance.now() - start;
     };
     t.ok((await fetchMs(newRequestId())) >= 1_400);
-    t.ok((await fetchMs(newRequestId(Date.now() - 60_000))) < 1_000);
-    t.ok((await fetchMs('a-name')) < 1_000);
+    // The quickest of some: a busy machine delays any of them.
+    const quickestMs = async (id: string) =>
+      Math.min(await fetchMs(id), await fetchMs(id), await fetchMs(id), await fetchMs(id));
+    t.ok((await quickestMs(newRequestId(Date.now() - 60_000))) < 1_000);
+    t.ok((await quickestMs('a-name')) < 1_000);
   },
 );
 

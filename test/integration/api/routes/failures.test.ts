@@ -115,7 +115,7 @@ async function serveApp(organizationId: string, requests: RequestService) {
 t.test('a query that takes too long is cancelled with advice on how to narrow it', async (t) => {
   const api = await startTestApi(t);
   const { url } = api.database;
-  const sql = connectAsApi(url, { max: 2, statementTimeoutMs: 200 });
+  const sql = connectAsApi(url, { max: 2, statementTimeoutMs: 2_000 });
   t.teardown(() => sql.end());
   const app = await serveApp(api.own.organizationId, createRequestService({ sql, clock: systemClock }));
   t.teardown(() => app.stop());

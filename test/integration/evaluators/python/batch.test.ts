@@ -56,7 +56,11 @@ t.test('a record of a batch does not fail because earlier records used up a reso
   const sandbox = await openSandbox(t);
   const busy =
     'import time\nend = time.process_time() + 0.3\nwhile time.process_time() < end: pass\nreturn 1';
-  const results = await sandbox.evaluateMany({ code: define(busy), records: records(...'abcdef') });
+  const results = await sandbox.evaluateMany({
+    code: define(busy),
+    records: records(...'abcdef'),
+    limits: { ...DEFAULT_LIMITS, wallMs: 60_000 },
+  });
   t.same(
     results.map(({ outcome }) => brief(outcome)),
     [1, 1, 1, 1, 1, 1],

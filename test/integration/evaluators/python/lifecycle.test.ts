@@ -193,7 +193,12 @@ for (const wantedTier of TIERS_HERE) {
       let kills = 0;
       const scores = await inParallel(8, 120, async (index) => {
         for (let attempt = 0; attempt < 50; attempt += 1) {
-          const { outcome } = await sandbox.evaluate({ code, input: String(index), output: '' });
+          const { outcome } = await sandbox.evaluate({
+            code,
+            input: String(index),
+            output: '',
+            limits: AMPLE,
+          });
           if (outcome.state === 'completed') {
             completed += 1;
             // By now three other evaluations run.

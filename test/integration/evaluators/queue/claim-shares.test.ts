@@ -6,8 +6,6 @@ import { claim, LEASE_MS } from '../../../../evaluators/queue/mod.ts';
 import { startWorld } from '../../../support/evaluation-queue.ts';
 import { ALL, byOrganization } from './claims.ts';
 
-t.setTimeout(120_000);
-
 t.test('an organization with ten thousand due evaluations delays no other organization', async (t) => {
   const world = await startWorld(t);
   const [hog, modest] = [await world.organization(), await world.organization()];

@@ -13,8 +13,6 @@ import { waitFor } from '../../../support/assay.ts';
 import { type Evaluator, startWorld } from '../../../support/evaluation-queue.ts';
 import { ALL, elapse, ids } from './claims.ts';
 
-t.setTimeout(120_000);
-
 t.test('evaluations of incoming requests are claimed before probes, and probes before runs', async (t) => {
   const world = await startWorld(t);
   const evaluator = await world.evaluator(await world.organization());

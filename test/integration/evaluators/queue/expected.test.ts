@@ -3,8 +3,6 @@ import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { startWorld, type World } from '../../../support/evaluation-queue.ts';
 
-t.setTimeout(120_000);
-
 /** Puts an item that was changed in version 2, and an experiment on version 1 with a run of it. */
 async function experimentOf(
   { sql }: World,

@@ -9,8 +9,6 @@ import { erase } from '../../../support/erase.ts';
 import { startWorld } from '../../../support/evaluation-queue.ts';
 import { completed, takeOver, useOf } from './settle-world.ts';
 
-t.setTimeout(120_000);
-
 async function setUp(t: Test) {
   const world = await startWorld(t);
   const organizationId = await world.organization();

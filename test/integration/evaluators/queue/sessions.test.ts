@@ -4,8 +4,6 @@ import { loadSessions } from '../../../../evaluators/queue/mod.ts';
 import { startWorld } from '../../../support/evaluation-queue.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
 
-t.setTimeout(120_000);
-
 const START = Date.UTC(2026, 0, 5, 12);
 const world = await startWorld(t);
 

@@ -5,8 +5,6 @@ import { nextState, settle } from '../../../../evaluators/queue/mod.ts';
 import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { takeOver, useOf } from './settle-world.ts';
 
-t.setTimeout(120_000);
-
 const PROMPT = { model: 'gpt-4o', prompt: 'Is it good?' };
 
 async function setUp(t: Test) {

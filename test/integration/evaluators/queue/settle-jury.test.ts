@@ -5,8 +5,6 @@ import { nextState, settle } from '../../../../evaluators/queue/mod.ts';
 import { startWorld } from '../../../support/evaluation-queue.ts';
 import { claimOne, completed, takeOver, useOf } from './settle-world.ts';
 
-t.setTimeout(120_000);
-
 const member = (model: string, score: number | null): MemberJudgment => ({
   model,
   score,

@@ -4,8 +4,6 @@ import { PAUSED, settle } from '../../../../evaluators/queue/mod.ts';
 import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { claimOne, completed, failed, pausedReason, takeOver } from './settle-world.ts';
 
-t.setTimeout(120_000);
-
 t.test('a failure that pauses the evaluator writes the reason, and its other evaluations wait', async (t) => {
   const world = await startWorld(t);
   const { evaluator, id, job, organizationId } = await claimOne(world);

@@ -4,8 +4,6 @@ import { settle } from '../../../../evaluators/queue/mod.ts';
 import { startWorld } from '../../../support/evaluation-queue.ts';
 import { claimOne, completed } from './settle-world.ts';
 
-t.setTimeout(120_000);
-
 t.test("an evaluator's score replaces a person's, and a person's replaces the evaluator's", async (t) => {
   const world = await startWorld(t);
   const { evaluator, requestId, job } = await claimOne(world);

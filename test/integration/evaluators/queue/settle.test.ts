@@ -4,8 +4,6 @@ import { DEAD, type NextState, postponed, settle, skipped } from '../../../../ev
 import { type Scheduled, startWorld } from '../../../support/evaluation-queue.ts';
 import { claimOne, completed, failed, pausedReason, takeOver, useOf } from './settle-world.ts';
 
-t.setTimeout(120_000);
-
 t.test('settling writes the state, the score and the cost together', async (t) => {
   const world = await startWorld(t);
   const { evaluator, requestId, id, job, organizationId } = await claimOne(world);

@@ -11,8 +11,6 @@ import type { ScoreJob, Scorer } from '../../../../evaluators/worker/scorer.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
 
-t.setTimeout(120_000);
-
 const log = createLogger({ role: 'test', level: 'silent' });
 const KEY = Buffer.alloc(32, 1);
 const DAY_MS = 86_400_000;

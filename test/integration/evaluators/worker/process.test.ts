@@ -6,8 +6,6 @@ import { startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { leastOf } from '../../../support/least-of.ts';
 import { scriptedProvider, temporaryDirectory } from '../../../support/world.ts';
 
-t.setTimeout(120_000);
-
 /** Starts an evaluators process whose gateway never responds. */
 async function startProcess(t: Test, world: World) {
   const gateway = await scriptedProvider(t);

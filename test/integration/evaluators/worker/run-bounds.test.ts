@@ -11,8 +11,6 @@ import { type Evaluator, worldIn } from '../../../support/evaluation-queue.ts';
 import { BOOLEAN, PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 import { silentLog } from '../../../support/world.ts';
 
-t.setTimeout(120_000);
-
 type Run = {
   id: string;
   state: string;

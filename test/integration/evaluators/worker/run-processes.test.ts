@@ -16,8 +16,6 @@ import {
   sum,
 } from './runs-world.ts';
 
-t.setTimeout(120_000);
-
 t.test(
   'a process that dies while scheduling a page leaves nothing of it, and the next process continues there',
   async (t) => {
@@ -98,7 +96,7 @@ t.test('a run whose page fails delays no other run', async (t) => {
   await waitFor(
     'the other run to be scheduled',
     async () => (await scheduledOf(world, sound)).length === PAGE + 10,
-    15_000,
+    25_000,
   );
   t.same(await scheduledOf(world, broken), []);
 });
@@ -120,7 +118,7 @@ t.test('scheduleRuns schedules by itself, calls onScheduled, and stops', async (
   await waitFor(
     'the run to be scheduled',
     async () => (await scheduledOf(world, evaluator)).length === PAGE + 10,
-    5_000,
+    25_000,
   );
   await walker.stop();
   t.equal(told, 2);
@@ -139,12 +137,12 @@ t.test('a run that is made or resumed while evaluators are idle starts at once',
   // It has looked since, and sleeps for half a minute.
   await sleep(1_500);
   await start(evaluator);
-  await waitFor('the run', async () => (await scheduledOf(world, evaluator)).length === 3, 5_000);
+  await waitFor('the run', async () => (await scheduledOf(world, evaluator)).length === 3, 25_000);
   await sleep(1_500);
   await world.requests(organizationId, 1);
   await world.sql`
     update assay.evaluation_runs set state = 'paused', cursor_created_at = null, cursor_request_id = null, until = now()
      where run_id = ${run.id}`;
   await tell(paused, run, 'resume');
-  await waitFor('the resumed run', async () => (await scheduledOf(world, paused)).length === 4, 5_000);
+  await waitFor('the resumed run', async () => (await scheduledOf(world, paused)).length === 4, 25_000);
 });

@@ -5,8 +5,6 @@ import { PYTHON } from '../../../support/evaluators-process.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
 import { OK, requestIds, scheduleAll, scheduledOf, setUp } from './runs-world.ts';
 
-t.setTimeout(120_000);
-
 const START = Date.now() - 3_600_000;
 const SESSIONS = { ...PYTHON, scope: 'session' };
 

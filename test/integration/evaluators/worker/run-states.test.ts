@@ -7,8 +7,6 @@ import { RANGE } from '../../../support/evaluators-process.ts';
 import { openTransaction } from '../../../support/postgres.ts';
 import { lockEvaluations, log, PAGE, scheduleAll, scheduledOf, setUp } from './runs-world.ts';
 
-t.setTimeout(120_000);
-
 t.test('a paused run schedules and starts nothing until it is resumed', async (t) => {
   const { world, organizationId, make, start, get, tell } = await setUp(t);
   await world.requests(organizationId, PAGE + 10);

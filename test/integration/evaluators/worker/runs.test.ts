@@ -2,8 +2,6 @@
 import t from 'tap';
 import { MAX_WAITING, OK, PAGE, requestIds, scheduleAll, scheduledOf, setUp, sum } from './runs-world.ts';
 
-t.setTimeout(120_000);
-
 t.test(
   'a run schedules each request that matches its filter once, and no call of an evaluator',
   async (t) => {

@@ -5,8 +5,6 @@ import t, { type Test } from 'tap';
 import { createScorer } from '../../../../evaluators/worker/mod.ts';
 import { verdict } from '../../../support/judge/scripted-judge.ts';
 
-t.setTimeout(60_000);
-
 const IDLE_MS = 100;
 const ROUNDS = 5;
 const BODY = verdict(true);

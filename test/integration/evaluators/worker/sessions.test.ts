@@ -7,8 +7,6 @@ import { waitFor } from '../../../support/assay.ts';
 import { freePort } from '../../../support/free-port.ts';
 import { createWorld } from '../../../support/world.ts';
 
-t.setTimeout(120_000);
-
 const world = await createWorld(t);
 const provider = await world.provider();
 const settings = {

@@ -20,8 +20,6 @@ import { startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { leastOf } from '../../../support/least-of.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
 
-t.setTimeout(120_000);
-
 const log = createLogger({ role: 'test', level: 'silent' });
 const secrets = createSecretBox([Buffer.alloc(32, 1)]);
 /** Concurrent trials of one organization, and of one process. */

@@ -6,7 +6,6 @@ import { type Assay, startAssay, waitFor } from '../../../support/assay.ts';
 import { scriptedProvider } from '../../../support/world.ts';
 import { CHAT } from '../limits/world.ts';
 
-t.setTimeout(180_000);
 const MANY = 10_000;
 /** Connections are made so many at a time: the queue of those that wait to be taken is shorter. */
 const CONNECTED_AT_ONCE = 500;

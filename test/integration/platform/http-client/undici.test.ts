@@ -74,8 +74,6 @@ function compare(text: string, ours: Answer, theirs: Answer): void {
   }
 }
 
-t.setTimeout(180_000);
-
 t.test('the gateway and undici read the same status and body from a response, or both fail', async (t) => {
   let pieces: Buffer[] = [];
   const wire = await startWire(t, {

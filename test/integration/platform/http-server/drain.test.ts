@@ -280,9 +280,9 @@ t.test("a call cut at the drain's deadline is aborted before the server counts a
 t.test(
   'during the drain delay the server accepts connections, and /readyz reports that it is stopping',
   async (t) => {
-    const { server, dial } = await startServer(t, { drainDelayMs: 400 });
+    const { server, dial } = await startServer(t, { drainDelayMs: 3_000 });
     const stopped = server.close(DEADLINE_MS);
-    await sleep(200);
+    await sleep(20);
     const probe = await dial();
     probe.send(get('/readyz'));
     await isLast(t, probe, '{"status":"stopping"}', 503);

@@ -5,8 +5,6 @@ import fc from 'fast-check';
 import t from 'tap';
 import { createOutbound, OutboundError, parseAllowList } from '#platform/outbound/mod.ts';
 
-t.setTimeout(60_000);
-
 const HEAD = 'HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n';
 const ANSWER = `${HEAD}ok`;
 

@@ -4,8 +4,6 @@ import { inOrganization } from '#platform/postgres/mod.ts';
 import { readFacts, reportProcess } from '#platform/processes/mod.ts';
 import { createWorld, databaseFor, silentLog as log } from '../../../support/world.ts';
 
-t.setTimeout(60_000);
-
 const database = await databaseFor(t);
 const { sql } = database;
 t.afterEach(() => sql`delete from assay.processes`);

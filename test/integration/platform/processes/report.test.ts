@@ -3,8 +3,6 @@ import t from 'tap';
 import { reportProcess, selectLiveProcesses } from '#platform/processes/mod.ts';
 import { createWorld, databaseFor, silentLog as log } from '../../../support/world.ts';
 
-t.setTimeout(60_000);
-
 const database = await databaseFor(t);
 const { sql } = database;
 t.afterEach(() => sql`delete from assay.processes`);

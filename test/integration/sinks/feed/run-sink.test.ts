@@ -13,8 +13,6 @@ import { polledChanges } from '../../../support/polled-changes.ts';
 import { openTransaction } from '../../../support/postgres.ts';
 import { createWorld, silentLog } from '../../../support/world.ts';
 
-t.setTimeout(120_000);
-
 const world = await createWorld(t);
 const { sql } = world;
 const metrics = feedMetrics();

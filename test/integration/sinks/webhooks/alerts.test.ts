@@ -4,8 +4,6 @@ import type { AlertJson } from '#core/contracts/alert.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { startWebhookWorld } from './world.ts';
 
-t.setTimeout(60_000);
-
 const world = await startWebhookWorld(t);
 const EVENTS = ['alert.fired', 'alert.resolved'];
 

@@ -2,8 +2,6 @@
 import t from 'tap';
 import { runWebhookStorm } from '../../../support/webhook-chaos.ts';
 
-t.setTimeout(180_000);
-
 t.test(
   'no event is lost, and no attempt made too early, while senders and the receiver are killed',
   async (t) => {

@@ -4,7 +4,7 @@ import { waitFor } from '../../../support/assay.ts';
 import { type Receiver, verify } from '../../../support/webhook-receiver.ts';
 import { outboundTo, SHORT_WAITS_MS, startWebhookWorld, type WebhookWorld } from './world.ts';
 
-const TIMEOUT_MS = 300;
+const TIMEOUT_MS = 2_000;
 
 let world: WebhookWorld;
 let receiver: Receiver;

@@ -1,4 +1,5 @@
 /** The forms of judges that are more than a question about one answer: of sessions, juries, rubrics, pairs. */
+import { waitFor } from '../../../../support/assay.ts';
 import { comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
 import { callApiOf } from '../evaluators/call-api.ts';
@@ -61,16 +62,13 @@ story(
     await page.getByRole('link', { name: 'Definition' }).click();
     t.ok(await page.getByLabel('It scores').isDisabled(), 'the scope of a saved evaluator stays');
     await callApi('POST', `/v1/evaluator/${id}/run`, { filter: 'all' });
+    await waitFor('the score of the session', async () => {
+      const { session } = await callApi<{ session: { scores: object } }>('GET', '/v1/session/chat-1');
+      return Object.keys(session.scores).length > 0;
+    });
     await page.goto('/sessions/chat-1');
-    await comesToMatch(
-      t,
-      async () => {
-        await page.reload();
-        await page.getByRole('heading', { name: HOSTILE }).waitFor();
-        return page.locator('dl').first().textContent();
-      },
-      /solved1/,
-    );
+    await page.getByRole('heading', { name: HOSTILE }).waitFor();
+    await comesToMatch(t, () => page.locator('dl').first().textContent(), /solved1/);
   },
 );
 

@@ -1,5 +1,6 @@
 /** A review queue that is worked through by keys alone. */
 import type { Page } from 'playwright-core';
+import { waitFor } from '../../../../support/assay.ts';
 import { comesTo, comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, type Stage, story } from '../../../../support/browser/mod.ts';
 import { gradeAs, gradesBy, makeCriterion, makeQueue, nameReviewer, SCALE } from '../grading.ts';
@@ -8,6 +9,9 @@ const QUESTIONS = ['Where is Oslo?', 'Where is Lima?', 'Where is Rome?'];
 
 const question = (page: Page, text: string) => page.getByText(text, { exact: true });
 const pressed = (page: Page) => page.locator('.grade-value[aria-pressed=true]').allTextContents();
+
+/** Waits for what the keys work on: it comes after the question. */
+const isReady = (page: Page) => page.getByRole('button', { name: 'Done' }).waitFor();
 
 /** Opens a queue of three requests, by two criteria, as Ada. */
 async function open(stage: Stage) {
@@ -21,8 +25,23 @@ async function open(stage: Stage) {
   });
   await stage.page.goto(`/review/${queue.id}`);
   await question(stage.page, QUESTIONS[0]!).waitFor();
-  await stage.page.getByRole('button', { name: 'Done' }).waitFor();
+  await isReady(stage.page);
   return { ...queue, polite, right };
+}
+
+/** Opens the queue, and waits until its second item is loaded ahead. */
+async function openWithNext(stage: Stage) {
+  const { page } = stage;
+  const finished = new Set<string>();
+  page.on('requestfinished', (request) => finished.add(new URL(request.url()).pathname));
+  const opened = await open(stage);
+  const path = `/v1/request/${opened.requestIds[1]!}`;
+  await waitFor('the next item', () => finished.has(path) && finished.has(`${path}/grades`));
+  // The page takes an answer in a moment after it has come.
+  await page.evaluate(
+    'new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)))',
+  );
+  return opened;
 }
 
 story('A queue is worked through by keys, and each item is stored', async (stage) => {
@@ -36,6 +55,7 @@ story('A queue is worked through by keys, and each item is stored', async (stage
   await page.keyboard.type('Nearly, 1 of 2');
   await page.keyboard.press('Control+Enter');
   await question(page, QUESTIONS[1]!).waitFor();
+  await isReady(page);
   await comesTo(t, () => pressed(page), [], 'the next item has no grade');
   await page.getByText('1 of 3 items done · 1 graded by you').waitFor();
   t.same(
@@ -45,12 +65,14 @@ story('A queue is worked through by keys, and each item is stored', async (stage
       [right, { value: 4, comment: 'Nearly, 1 of 2' }],
     ]),
   );
+  await isReady(page);
   await page.keyboard.press('2');
   await page.keyboard.press('ArrowUp');
   await page.keyboard.press('ArrowDown');
   await page.keyboard.press('1');
   await page.keyboard.press('Control+Enter');
   await question(page, QUESTIONS[2]!).waitFor();
+  await isReady(page);
   await page.keyboard.press('s');
   await page.getByRole('heading', { name: 'Nothing is left for you' }).waitFor();
   await page.getByText('2 of 3 items done · 2 graded by you · 1 skipped by you').waitFor();
@@ -73,9 +95,7 @@ story('An item is not done without a grade by each criterion', async (stage) => 
 
 story('Arrows go to the item before with what was written, and to the next one', async (stage) => {
   const { t, page } = stage;
-  const loaded = page.waitForResponse((response) => response.url().includes('besides='));
-  await open(stage);
-  await loaded;
+  await openWithNext(stage);
   await page.keyboard.press('1');
   await page.keyboard.press('c');
   await page.keyboard.type('Half a');
@@ -90,10 +110,7 @@ story('Arrows go to the item before with what was written, and to the next one',
 
 story('The next item is there at once, also when the API is slow', async (stage) => {
   const { page } = stage;
-  const loaded = stage.page.waitForResponse((response) => response.url().includes('besides='));
-  const { requestIds } = await open(stage);
-  await loaded;
-  await page.waitForLoadState('networkidle');
+  const { requestIds } = await openWithNext(stage);
   const held = Promise.withResolvers<void>();
   await page.route('**/v1/**', async (route) => {
     await held.promise;
@@ -114,9 +131,7 @@ story('The next item is there at once, also when the API is slow', async (stage)
 
 story('An item is claimed anew when it is shown, for the whole time that it is read', async (stage) => {
   const { t, page, product } = stage;
-  const loaded = page.waitForResponse((response) => response.url().includes('besides='));
-  const { id, requestIds } = await open(stage);
-  await loaded;
+  const { id, requestIds } = await openWithNext(stage);
   const claimedUntil = async () => {
     const [row] = await product.database.sql<{ until: Date[] }[]>`
       select claimed_until as until from assay.review_items
@@ -134,7 +149,7 @@ story("What others say is hidden until one's own grade is stored", async (stage)
   await gradeAs(stage, 'Bo', requestIds[0]!, { criterionId: polite, value: false, comment: 'Rude indeed' });
   await page.reload();
   await question(page, QUESTIONS[0]!).waitFor();
-  await page.getByRole('button', { name: 'Done' }).waitFor();
+  await isReady(page);
   await page.waitForLoadState('networkidle');
   const shown = await page.locator('body').innerText();
   t.notMatch(shown, 'Rude indeed');

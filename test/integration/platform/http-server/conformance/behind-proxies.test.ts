@@ -114,5 +114,3 @@ for (const proxy of PROXIES) {
     },
   );
 }
-
-t.setTimeout(600_000);

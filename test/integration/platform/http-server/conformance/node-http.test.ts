@@ -43,8 +43,6 @@ const NODE_IS_STRICTER: Record<string, (text: string, request: HeardRequest) => 
 };
 const TRAILER = /^0+(?:[ \t]*;[^\r\n]*)?\r\n(?:[^\r\n]+\r\n)*(?:content-length|transfer-encoding):/im;
 
-t.setTimeout(180_000);
-
 /** Fails unless both saw the same requests, or the one that saw fewer refused the next for a listed reason. */
 function compare(text: string, assay: Heard, node: Heard): void {
   const both = Math.min(assay.requests.length, node.requests.length);

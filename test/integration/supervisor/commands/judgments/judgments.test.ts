@@ -8,7 +8,6 @@ import { judgmentsCommand } from '../../../../../supervisor/commands/judgments/j
 import { temporaryDirectory } from '../../../../support/world.ts';
 import { call, startLogWorld } from '../../../api/log/world.ts';
 
-t.setTimeout(120_000);
 const { api, ingest } = await startLogWorld(t);
 const directory = temporaryDirectory(t);
 
