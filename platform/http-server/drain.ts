@@ -78,6 +78,8 @@ async function acceptWaiting(accepted: () => number): Promise<void> {
   do {
     before = accepted();
     await sleep(ACCEPT_QUIET_MS);
+    // A turn that took as long has not looked for connections since.
+    await nextTurn();
   } while (accepted() > before && performance.now() < giveUpAtMs);
 }
 

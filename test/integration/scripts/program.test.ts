@@ -105,3 +105,10 @@ t.test('a source that does not compile ends with its place, and the bundle stays
   t.same(builds(), before);
   t.match(help(), /An LLM gateway/);
 });
+
+t.test('a part of undici that the bundle does not load ends with its name', async (t) => {
+  const { root, build } = copySources(t);
+  const client = join(root, 'platform/outbound/client.ts');
+  writeFileSync(client, readFileSync(client, 'utf8').replace('{ Agent, ', '{ Agent, RetryAgent, '));
+  t.throws(build, /does not name the part "RetryAgent" of undici/);
+});
