@@ -70,15 +70,15 @@ export function createGatewayClient(options: GatewayClientOptions): GatewayClien
   const { timeouts, clock, maxAnswerBytes = MAX_ANSWER_BYTES, gatewayCertFile = null, proxyFor } = options;
   const url = new URL('v1/chat/completions', `${options.gatewayUrl.replace(/\/$/, '')}/`);
   const connection = { connectMs: timeouts.connectMs, certFile: gatewayCertFile, proxyFor };
-  const settings = () => ({
+  const settings = {
     connections: MAX_CONNECTIONS,
     connect: watchReuse(gatewayConnector(url, connection)),
     headersTimeout: timeouts.firstByteMs,
     bodyTimeout: timeouts.firstByteMs,
-  });
+  };
   const pools = onFirstUse(() => ({
-    kept: new Pool(url.origin, { ...settings(), pipelining: 1 }),
-    fresh: new Pool(url.origin, { ...settings(), pipelining: 0 }),
+    kept: new Pool(url.origin, { ...settings, pipelining: 1 }),
+    fresh: new Pool(url.origin, { ...settings, pipelining: 0 }),
   }));
   return {
     send: ({ headers, body, signal }) =>

@@ -56,11 +56,12 @@ export function createPlayground(options: PlaygroundOptions): Playground {
   const base = new URL(gateway.url);
   const prefix = base.pathname.replace(/\/$/, '');
   const takeSlot = createCallSlots(CONNECTIONS);
+  const connect = gatewayConnector(base, { connectMs: CONNECT_MS, certFile: gateway.certFile, proxyFor });
   const pool = onFirstUse(
     () =>
       new Pool(base.origin, {
         connections: CONNECTIONS,
-        connect: gatewayConnector(base, { connectMs: CONNECT_MS, certFile: gateway.certFile, proxyFor }),
+        connect,
         // A kept connection may close while the next call is sent, and a call must not be made twice.
         pipelining: 0,
         headersTimeout: silenceMs,

@@ -83,11 +83,6 @@ export function minuteNow(): number {
   return Math.floor(Math.max(Date.now(), STARTED_MS) / STEP_MS) * STEP_MS;
 }
 
-/** Returns how long the range of now stays the newest one. */
-export function msToNextRange(): number {
-  return minuteNow() + STEP_MS - Date.now();
-}
-
 /** Returns the range of the address, and the way to change it. A change leaves the place in a list. */
 export function useRange(): Range & { set: (name: string) => void } {
   const { query, set } = useAddress();

@@ -1,7 +1,8 @@
 /** Connections to the gateway, of the roles that call it. */
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { type ProxyChoice, proxyConnector } from '../proxy/mod.ts';
 import { pinnedConnector } from './pinned-connector.ts';
+import { plainConnector } from './plain-connector.ts';
 
 export type GatewayConnectorOptions = {
   connectMs: number;
@@ -19,6 +20,6 @@ export function gatewayConnector(
   if (certFile !== null) return pinnedConnector({ certFile, timeoutMs: connectMs });
   const proxy = proxyFor?.(url) ?? null;
   return proxy === null
-    ? buildConnector({ allowH2: false, timeout: connectMs })
+    ? plainConnector({ allowH2: false, timeout: connectMs })
     : proxyConnector({ proxy, connectMs });
 }

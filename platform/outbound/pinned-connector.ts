@@ -5,8 +5,9 @@
  */
 import { readFileSync } from 'node:fs';
 import type { TLSSocket } from 'node:tls';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { leafFingerprint } from '../tls/mod.ts';
+import { plainConnector } from './plain-connector.ts';
 
 /** Certificates trusted: the current one and its predecessor, which a gateway still shows for a second or two after a renewal. */
 const TRUSTED = 2;
@@ -25,7 +26,7 @@ export function pinnedConnector({ certFile, timeoutMs }: { certFile: string; tim
   };
   readAgain();
   // Sessions are not cached: a resumed session shows no certificate.
-  const connect = buildConnector({
+  const connect = plainConnector({
     allowH2: false,
     timeout: timeoutMs,
     rejectUnauthorized: false,

@@ -3,9 +3,11 @@ import { useEffect, useState } from 'preact/hooks';
 import type { Span } from '../../parts/chart/buckets.ts';
 import { timeZone } from '../../parts/formats/times.ts';
 import { type Address, addressNow, href, useAddress } from '../../state/address.ts';
-import { minuteNow, msToNextRange, type Range, rangeName, readRange, useRange } from '../../state/range.ts';
+import { minuteNow, type Range, rangeName, readRange, useRange } from '../../state/range.ts';
 import { askAhead } from './data.ts';
 import type { Scope } from './measures.ts';
+
+const LOOK_MS = 1_000;
 
 export type OverviewScope = Scope & {
   rangeName: string;
@@ -23,21 +25,14 @@ function both(q: string, condition: string | null): string {
 
 /** Renders anew with each minute, because a range that ends now has moved on. */
 function useEachMinute(isOn: boolean): void {
-  const [turn, setTurn] = useState(0);
-  // biome-ignore lint/correctness/useExhaustiveDependencies: each turn waits for the next one
+  const [, setMinute] = useState(0);
   useEffect(() => {
     if (!isOn) return;
-    const controller = new AbortController();
-    const next = () => setTurn((before) => before + 1);
-    const timer = setTimeout(() => {
-      if (document.visibilityState === 'visible') next();
-      else document.addEventListener('visibilitychange', next, { once: true, signal: controller.signal });
-    }, msToNextRange());
-    return () => {
-      clearTimeout(timer);
-      controller.abort();
-    };
-  }, [isOn, turn]);
+    const timer = setInterval(() => {
+      if (document.visibilityState === 'visible') setMinute(minuteNow());
+    }, LOOK_MS);
+    return () => clearInterval(timer);
+  }, [isOn]);
 }
 
 /** Reads what the page's queries are about. */

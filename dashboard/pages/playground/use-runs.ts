@@ -23,7 +23,9 @@ const BEGINNING: Run = {
 /** UTF-16 code units of a piece. */
 const PIECE = 4_096;
 /** Records are stored a moment after the answer; the gateway may hold them back for longer when the store is away. */
-const ROW_WAITS_MS = [200, 400, 800, 1_600, ...Array<number>(150).fill(2_000)];
+const FIRST_LOOK_MS = 200;
+const LONGEST_WAIT_MS = 2_000;
+const MOST_LOOKS = 150;
 const COLUMNS = ['cost', 'prompt_tokens', 'completion_tokens', 'delay_ms', 'time_to_first_token'];
 
 function withText(pieces: readonly string[], text: string): readonly string[] {
@@ -37,8 +39,8 @@ const wait = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms));
 
 /** Looks for the logged request until it is there; null: it does not come, or the log-in has ended. */
 async function findRow(requestId: string, signal: AbortSignal): Promise<RequestRow | null> {
-  for (const ms of ROW_WAITS_MS) {
-    await wait(ms);
+  for (let look = 0; look < MOST_LOOKS; look += 1) {
+    await wait(Math.min(FIRST_LOOK_MS * 2 ** look, LONGEST_WAIT_MS));
     if (signal.aborted) return null;
     const query = { q: `id:"${requestId}"`, columns: COLUMNS, limit: 1 };
     // One look that fails is followed by the next.

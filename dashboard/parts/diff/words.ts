@@ -41,7 +41,7 @@ export function diffTexts(before: string, after: string): Piece[] | null {
   const isLong = before.length + after.length > SHORT;
   const changes = diffWordsWithSpace(before, after, {
     maxEditLength: MOST_EDITS,
-    ...(isLong && { timeout: LONGEST_MS }),
+    timeout: isLong ? LONGEST_MS : Number.POSITIVE_INFINITY,
   });
   if (changes === undefined) return null;
   return joined(
