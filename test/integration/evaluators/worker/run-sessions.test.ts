@@ -80,8 +80,13 @@ t.test('a run samples sessions by their ids, and takes the newest with a limit',
   );
 });
 
-/** The lowest rate, in whole percent, at which an evaluator takes a session. */
+/** The lowest rate, in percent, at which an evaluator takes a session: so finely that no two have the same. */
 function pointOf(evaluatorId: string, sessionId: string): number {
-  for (let rate = 1; rate <= 1_000; rate += 1) if (isSampled(evaluatorId, sessionId, rate / 10)) return rate;
-  return 1_001;
+  let [without, taken] = [0, 100];
+  for (let halving = 0; halving < 40; halving += 1) {
+    const rate = (without + taken) / 2;
+    if (isSampled(evaluatorId, sessionId, rate)) taken = rate;
+    else without = rate;
+  }
+  return taken;
 }
