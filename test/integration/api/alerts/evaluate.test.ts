@@ -157,7 +157,7 @@ t.test('a slow or failing alert says so, is tried ever less often, and stops no 
   const slow = await create({ name: 'slow' });
   const bad = await create({ name: 'bad' });
   const good = await create({ name: 'good' });
-  const impatient = world.evaluator({ statementTimeoutMs: 100 });
+  const impatient = world.evaluator({ statementTimeoutMs: 1_000 });
   const tries = { slow: 0, bad: 0, good: 0 };
   says(async (name, tx) => {
     tries[name as keyof typeof tries] += 1;

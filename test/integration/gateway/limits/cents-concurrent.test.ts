@@ -6,7 +6,7 @@ import { seededRandom } from '../../../support/random.ts';
 import { CENT, cents, dueOf, NINE_CENTS, settlementsOf } from './settlements.ts';
 import { CHAT, PRICE, readAll, STREAM, startLimitsWorld } from './world.ts';
 
-const world = await startLimitsWorld(t, { PROVIDER_IDLE_TIMEOUT_MS: '500' });
+const world = await startLimitsWorld(t, { PROVIDER_IDLE_TIMEOUT_MS: '500', SHUTDOWN_TIMEOUT_MS: '10000' });
 const { gateway, provider } = world;
 const { checkCounted, records, reservations } = settlementsOf(world);
 t.afterEach(() => provider.script(null));

@@ -14,7 +14,7 @@ import {
   startLimitsWorld,
 } from './world.ts';
 
-const world = await startLimitsWorld(t, { PROVIDER_FIRST_BYTE_TIMEOUT_MS: '300' });
+const world = await startLimitsWorld(t, { PROVIDER_FIRST_BYTE_TIMEOUT_MS: '2000' });
 const { gateway, provider } = world;
 t.afterEach(() => provider.script(null));
 
