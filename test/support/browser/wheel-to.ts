@@ -2,7 +2,7 @@
 import type { Locator, Page } from 'playwright-core';
 import { standsStill } from './becomes-true.ts';
 
-/** So many turns at the end of the list, one after another, bring no more rows. */
+/** Turns at the end of the list, one after another, after which no further row is expected. */
 const MOST_TURNS_AT_END = 200;
 
 /**
