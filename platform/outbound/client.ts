@@ -56,7 +56,7 @@ export function createOutbound(options: {
   proxyFor?: ProxyChoice;
 }): Outbound {
   const { allow, connectMs = CONNECT_MS } = options;
-  const settings = () => ({
+  const settings = {
     allowH2: false,
     connections: MAX_CONNECTIONS_PER_ORIGIN,
     keepAliveTimeout: KEEP_ALIVE_MS,
@@ -72,11 +72,11 @@ export function createOutbound(options: {
     // `timeoutMs` bounds the whole call: undici's two timeouts would let a body of a byte a second go on for ever.
     headersTimeout: 0,
     bodyTimeout: 0,
-  });
+  };
   const agents = onFirstUse(
     (): Agents => ({
-      kept: new Agent({ ...settings(), pipelining: 1 }),
-      fresh: new Agent({ ...settings(), pipelining: 0 }),
+      kept: new Agent({ ...settings, pipelining: 1 }),
+      fresh: new Agent({ ...settings, pipelining: 0 }),
     }),
   );
   return {

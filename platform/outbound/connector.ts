@@ -1,8 +1,9 @@
 import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
-import { buildConnector } from 'undici';
+import type { buildConnector } from 'undici';
 import { type ProxyChoice, type ProxyConnectorOptions, proxyConnector } from '../proxy/mod.ts';
 import type { AllowList } from './allow-list.ts';
+import { plainConnector } from './plain-connector.ts';
 
 /** Resolves a name to all of its addresses. */
 export type Lookup = (
@@ -65,7 +66,7 @@ export function guardedConnector(options: {
   proxyFor: ProxyChoice;
 }): buildConnector.connector {
   const { allow, connectMs, ca, lookup = systemLookup } = options;
-  const connect = buildConnector({
+  const connect = plainConnector({
     allowH2: false,
     timeout: connectMs,
     lookup: guardedLookup(allow, lookup),

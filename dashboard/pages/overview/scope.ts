@@ -7,6 +7,7 @@ import { minuteNow, type Range, rangeName, readRange, useRange } from '../../sta
 import { askAhead } from './data.ts';
 import type { Scope } from './measures.ts';
 
+/** Between two looks whether a minute has begun. */
 const LOOK_MS = 1_000;
 
 export type OverviewScope = Scope & {
