@@ -54,10 +54,10 @@ export class Connection {
   constructor(options: ConnectionOptions) {
     this.#options = options;
     this.#deadline = options.now() + options.timeouts.connectMs;
-    this.#opening = options.connector.open({
-      onOpen: (socket) => this.#onOpen(socket),
-      onClosed: (error) => this.#onClose(error),
-    });
+    this.#opening = options.connector.open(
+      { onOpen: (socket) => this.#onOpen(socket), onClosed: (error) => this.#onClose(error) },
+      (piece) => this.#onData(piece),
+    );
   }
 
   /** True when a request may be sent now. */
@@ -108,7 +108,6 @@ export class Connection {
   #onOpen(socket: Socket): void {
     this.#socket = socket;
     let error: Error | null = null;
-    socket.on('data', (piece: Buffer) => this.#onData(piece));
     socket.once('end', () => this.#onEnd());
     socket.once('error', (cause) => {
       error = cause;

@@ -99,14 +99,22 @@ const MAX_TRAILERS = 256;
 const MAX_EXCESS_BYTES = 16 * 1024;
 const FREE_BYTES_PER_CHUNK = 16;
 const FREE_BYTES_PER_DATA_BYTE = 2;
-const SIZE = /^[0-9a-f]{1,8}(?=[ \t;]|$)/i;
+/** Leading zeros included: 4 GiB a chunk. */
+const MAX_SIZE_DIGITS = 8;
+const HEXADECIMAL = 16;
+/** The value of each byte as a digit of a size; -1: it is none. */
+const DIGITS = Int8Array.from({ length: 256 }, (_, byte) => {
+  const letter = String.fromCharCode(byte);
+  return /[0-9a-f]/i.test(letter) ? Number.parseInt(letter, HEXADECIMAL) : -1;
+});
 /** `chunk-ext` (RFC 9112, section 7.1.1): names, with a token or a quoted string each or without. */
 const EXTENSIONS =
   /^(?:[ \t]*;[ \t]*[!#$%&'*+\-.^_`|~\w]+(?:[ \t]*=[ \t]*(?:[!#$%&'*+\-.^_`|~\w]+|"(?:[\t !#-[\]-~\x80-\xff]|\\[\t -~\x80-\xff])*"))?)*$/;
 const LINE_FEED = 0x0a;
+const CARRIAGE_RETURN = 0x0d;
 
-/** The next part of a chunked body: the size line of a chunk, its bytes, the line break after them, trailers, nothing. */
-type Next = 'size' | 'bytes' | 'break' | 'trailer' | 'nothing';
+/** The next part of a chunked body: a chunk's size, the rest of that line, its bytes, the line break after them, trailers, nothing. */
+type Next = 'size' | 'extensions' | 'bytes' | 'break' | 'trailer' | 'nothing';
 
 /** Reads a chunked body (RFC 9112, section 7.1) that arrives in pieces of any size. */
 export class ChunkedReader {
@@ -114,6 +122,8 @@ export class ChunkedReader {
   /** Data in the piece that is being read. */
   #found: Buffer[] = [];
   #next: Next = 'size';
+  #sizeDigits = 0;
+  /** Of the chunk; while its size is read, as much of it as its digits say so far. */
   #bytesLeft = 0;
   #trailers = 0;
   #excessBytes = 0;
@@ -140,7 +150,9 @@ export class ChunkedReader {
     let at = from;
     try {
       while (at < piece.length && !this.isWhole) {
-        at = this.#next === 'bytes' ? this.#readBytes(piece, at) : this.#readLine(piece, at);
+        if (this.#next === 'bytes') at = this.#readBytes(piece, at);
+        else if (this.#next === 'size') at = this.#readSize(piece, at);
+        else at = this.#readLine(piece, at);
       }
     } finally {
       // Data before a malformed line is passed on too.
@@ -157,6 +169,20 @@ export class ChunkedReader {
     return to;
   }
 
+  #readSize(piece: Buffer, from: number): number {
+    let at = from;
+    for (; at < piece.length; at += 1) {
+      const digit = DIGITS[piece[at]!]!;
+      if (digit < 0) break;
+      this.#sizeDigits += 1;
+      if (this.#sizeDigits > MAX_SIZE_DIGITS) throw new NotHttp('the size of a chunk has too many digits');
+      this.#bytesLeft = HEXADECIMAL * this.#bytesLeft + digit;
+    }
+    if (this.#sizeDigits === 0) throw new NotHttp('a chunk does not begin with its size');
+    if (at < piece.length) this.#next = 'extensions';
+    return at;
+  }
+
   #emit(): void {
     const found = this.#found;
     if (found.length === 0) return;
@@ -165,6 +191,11 @@ export class ChunkedReader {
   }
 
   #readLine(piece: Buffer, from: number): number {
+    // Nearly all lines are empty: no extension follows a size, and nothing a chunk's bytes.
+    if (piece[from] === CARRIAGE_RETURN && piece[from + 1] === LINE_FEED && this.#line === '') {
+      this.#takeLine('');
+      return from + 2;
+    }
     const feed = piece.indexOf(LINE_FEED, from);
     const to = feed < 0 ? piece.length : feed;
     if (this.#line.length + to - from > MAX_LINE_BYTES)
@@ -182,8 +213,8 @@ export class ChunkedReader {
 
   #takeLine(line: string): void {
     switch (this.#next) {
-      case 'size':
-        this.#takeSize(line);
+      case 'extensions':
+        this.#takeExtensions(line);
         return;
       case 'break':
         if (line !== '') throw new NotHttp('a chunk is longer than its size');
@@ -194,15 +225,14 @@ export class ChunkedReader {
     }
   }
 
-  #takeSize(line: string): void {
-    const digits = SIZE.exec(line)?.[0];
-    if (digits === undefined) throw new NotHttp('a chunk does not begin with its size');
-    if (digits.length < line.length && !EXTENSIONS.test(line.slice(digits.length)))
+  /** Takes the rest of the line with a chunk's size, and with it the size. */
+  #takeExtensions(line: string): void {
+    if (line !== '' && !EXTENSIONS.test(line))
       throw new NotHttp('the size of a chunk is followed by an invalid extension');
-    const size = Number.parseInt(digits, 16);
-    this.#bytesLeft = size;
-    this.#next = size === 0 ? 'trailer' : 'bytes';
-    this.#addExcess(line.length - FREE_BYTES_PER_CHUNK - FREE_BYTES_PER_DATA_BYTE * size);
+    const overhead = this.#sizeDigits + line.length;
+    this.#sizeDigits = 0;
+    this.#next = this.#bytesLeft === 0 ? 'trailer' : 'bytes';
+    this.#addExcess(overhead - FREE_BYTES_PER_CHUNK - FREE_BYTES_PER_DATA_BYTE * this.#bytesLeft);
   }
 
   #takeTrailer(line: string): void {

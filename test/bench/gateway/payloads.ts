@@ -19,7 +19,10 @@ function ofSize(bytes: number, build: (text: string) => unknown): string {
   return JSON.stringify(build(text + 'x'.repeat(bytes - JSON.stringify(build(text)).length)));
 }
 
-/** A chat request of exactly `bytes`. */
+/**
+ * A chat request of exactly `bytes`. Of a stream it asks for the usage: some gateways ask for it themselves, and the provider's
+ * stream would be longer behind them than behind others.
+ */
 export function chatRequestOf(
   bytes: number,
   stream: boolean,
@@ -27,7 +30,7 @@ export function chatRequestOf(
 ): string {
   return ofSize(bytes, (content) => ({
     model: MODEL,
-    ...(stream ? { stream: true } : {}),
+    ...(stream ? { stream: true, stream_options: { include_usage: true } } : {}),
     messages: [
       { role: 'system', content: instruction },
       { role: 'user', content },

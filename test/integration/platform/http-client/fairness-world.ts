@@ -59,9 +59,10 @@ export class PoolWorld {
   readonly #ended = new Map<number, CallState>();
 
   constructor({ connections, perOrganization }: Limits) {
-    const open: Connector['open'] = (hear) => {
+    const open: Connector['open'] = (hear, onData) => {
       const socket = new MemorySocket(this.#events);
       this.#sockets.add(socket);
+      socket.on('data', onData);
       const whenClosed = (): void => hear.onClosed(null);
       socket.once('close', () => this.#sockets.delete(socket)).once('close', whenClosed);
       this.#events.push(() => {

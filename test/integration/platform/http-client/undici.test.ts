@@ -18,7 +18,7 @@ const GATEWAY_IS_STRICTER: [error: RegExp, reason: string][] = [
   ],
   [/followed by an invalid extension/, 'RFC 9112, section 7.1.1: `;a=` has no value'],
   [
-    /chunk does not begin with its size/,
+    /the size of a chunk has too many digits/,
     'at most eight digits: undici allows any number of zeros before them',
   ],
   [/status \d+ is not one of HTTP/, 'RFC 9110, section 15: statuses are from 100 to 599'],

@@ -22,7 +22,10 @@ const ASSAY_IS_STRICTER: [refusal: RegExp, reason: string][] = [
   ],
   [/Content-Length beside a Transfer-Encoding/, 'RFC 9112, section 6.3: a sign of smuggling'],
   [/followed by an invalid extension/, 'RFC 9112, section 7.1.1: `;a=` has no value'],
-  [/chunk does not begin with its size/, 'at most eight digits: Node allows any number of zeros before them'],
+  [
+    /the size of a chunk has too many digits/,
+    'at most eight digits: Node allows any number of zeros before them',
+  ],
   [/a line does not end in CR LF/, 'Node passes over a lone LF before a request'],
 ];
 
