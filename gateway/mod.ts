@@ -14,6 +14,7 @@ import { checkSchema, connectPostgres, createListener } from '#platform/postgres
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { collectSeldom } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
 import { findStoredProviders } from '#platform/provider-keys/mod.ts';
@@ -58,6 +59,7 @@ const LAST_WRITES_MS = 2_000;
 /** Starts the gateway; `config.databaseUrl` must be set. */
 export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
   const { config, log, clock } = options;
+  collectSeldom();
   const connect = (applicationName: string) =>
     connectPostgres({
       url: config.databaseUrl!,

@@ -1,4 +1,4 @@
-/** Memory given back after a start, in processes of their own. */
+/** The memory of a process, each time of one of its own. */
 import { execFileSync } from 'node:child_process';
 import t from 'tap';
 
@@ -16,12 +16,13 @@ function heapSizes(meanwhile: string): { before: number; after: number } {
     ${meanwhile}
     const after = process.memoryUsage().heapTotal;
     console.log(JSON.stringify({ before, after }));`;
-  const answer = execFileSync(
-    process.execPath,
-    ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program],
-    { encoding: 'utf8' },
-  );
-  return JSON.parse(answer);
+  return JSON.parse(run(program));
+}
+
+/** Runs a program, and returns what it prints. */
+function run(program: string, flags: readonly string[] = []): string {
+  const common = ['--disable-warning=ExperimentalWarning', '--input-type=module', '--eval', program];
+  return execFileSync(process.execPath, [...flags, ...common], { encoding: 'utf8' });
 }
 
 t.test('an idle process gives back the memory that its start needed', async (t) => {
@@ -41,3 +42,23 @@ t.test('a process that is at work is not held up for it', async (t) => {
     }`);
   t.ok(after > before / 2, `${before} bytes before, ${after} after`);
 });
+
+t.test(
+  'a gateway collects its heap when it is four times as large as before, after quiet seconds too',
+  async (t) => {
+    const printed = run(
+      `
+    const { collectSeldom } = await import(${JSON.stringify(MODULE)});
+    collectSeldom();
+    globalThis.kept = Array.from({ length: 100_000 }, (_, at) => ({ at, text: 'a' + at }));
+    for (let pause = 0; pause < 6; pause += 1) {
+      await new Promise((resolve) => setTimeout(resolve, 50));
+      gc({ type: 'major', execution: 'sync' });
+    }`,
+      ['--expose-gc', '--trace-gc-verbose'],
+    );
+    const bounds = [...printed.matchAll(/HeapController\] Limit: old size: (\d+) KB, new limit: (\d+) KB/g)];
+    t.ok(bounds.length >= 6, `${bounds.length} collections told their bounds`);
+    for (const [line, size, bound] of bounds) t.ok(Number(bound) >= 4 * Number(size), line);
+  },
+);
