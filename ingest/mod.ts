@@ -11,6 +11,7 @@ import { createMetrics, type Metrics } from '#platform/observability/metrics.ts'
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { collectSeldom } from '#platform/process/memory.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
 import { BodyCompressor, compressesSlowly } from './compress-bodies.ts';
 import { Drain } from './drain.ts';
@@ -59,6 +60,7 @@ function drainOutboxes(dataDir: string, options: SourceOptions): Source {
  */
 export async function startIngest(options: StartIngestOptions): Promise<Role> {
   const { config, log, clock, metrics = createMetrics('ingest') } = options;
+  collectSeldom();
   const sql = connectPostgres({
     url: config.databaseUrl!,
     max: POSTGRES_CONNECTIONS,
