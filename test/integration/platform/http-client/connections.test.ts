@@ -1,7 +1,8 @@
 /** Requests as they are written, and the connections that calls share. */
 import { once } from 'node:events';
 import tls from 'node:tls';
-import t from 'tap';
+import t, { type Test } from 'tap';
+import type { ProviderResponse } from '#platform/http-client/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { CERTIFICATE } from './certificate.ts';
 import { reply, startCalls, startWire } from './wire.ts';
@@ -105,6 +106,18 @@ t.test('a line break in a key or path cannot inject a header', async (t) => {
   t.equal(wire.requests.length, 0);
 });
 
+/** Has this process trust the certificate of wires; returns whether it can. */
+function trustCertificate(t: Test): boolean {
+  if (tls.setDefaultCACertificates === undefined) {
+    t.comment('this runtime cannot be told of certificates');
+    return false;
+  }
+  const before = tls.getCACertificates('default');
+  t.teardown(() => tls.setDefaultCACertificates(before));
+  tls.setDefaultCACertificates([...before, CERTIFICATE]);
+  return true;
+}
+
 t.test('over TLS the certificate must be that of the host', async (t) => {
   const wire = await startWire(t, { isTls: true, onRequest: (socket) => socket.write(reply('sealed')) });
   const { call } = startCalls(t);
@@ -113,11 +126,7 @@ t.test('over TLS the certificate must be that of the host', async (t) => {
     message: 'The provider WIRE could not be reached',
     detail: /SELF_SIGNED/,
   });
-  if (tls.setDefaultCACertificates === undefined)
-    return t.comment('this runtime cannot be told of certificates');
-  const before = tls.getCACertificates('default');
-  t.teardown(() => tls.setDefaultCACertificates(before));
-  tls.setDefaultCACertificates([...before, CERTIFICATE]);
+  if (!trustCertificate(t)) return;
   t.match(await call(wire.origin), { body: 'sealed', error: null });
   const elsewhere = await call(wire.origin.replace('localhost', '127.0.0.1'));
   t.match(elsewhere.error, { code: 'provider_unreachable', detail: /ALTNAME/ });
@@ -152,3 +161,51 @@ t.test(
     }
   },
 );
+
+for (const isTls of [false, true]) {
+  t.test(
+    `no connection has bytes of another${isTls ? ', over TLS' : ''}, however their reads take turns`,
+    async (t) => {
+      const letters = [...'abcdefghijkl'];
+      const bytes = 300_000;
+      const wire = await startWire(t, {
+        isTls,
+        onRequest: (socket, _place, text) => {
+          const letter = /^POST \/(.)/.exec(text)![1]!;
+          socket.write(`HTTP/1.1 200 OK\r\ncontent-length: ${bytes}\r\n\r\n`);
+          let left = bytes;
+          const writeMore = () => {
+            const next = Math.min(left, 1_000 + 97 * letter.charCodeAt(0));
+            left -= next;
+            socket.write(letter.repeat(next), left > 0 ? writeMore : undefined);
+          };
+          writeMore();
+        },
+      });
+      if (isTls && !trustCertificate(t)) return;
+      const { begin } = startCalls(t);
+      const calls = letters.map((letter) => {
+        // Looked at when all have ended, as a body that is logged is.
+        const pieces: Buffer[] = [];
+        let body: ProviderResponse['body'];
+        const { whole } = begin(
+          wire.origin,
+          { path: `/${letter}` },
+          (its) => {
+            body = its;
+          },
+          (piece) => {
+            pieces.push(piece);
+            if (letter > 'f') return;
+            body.pause();
+            setImmediate(() => body.resume());
+          },
+        );
+        return { letter, pieces, whole };
+      });
+      for (const { whole } of calls) t.equal((await whole).error, null);
+      for (const { letter, pieces } of calls)
+        t.ok(Buffer.concat(pieces).equals(Buffer.alloc(bytes, letter)), `${bytes} times ${letter}`);
+    },
+  );
+}

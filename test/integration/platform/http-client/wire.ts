@@ -89,7 +89,7 @@ export function startCalls(
     origin: string,
     changes: Partial<ProviderRequest> = {},
     onResponse: (body: ProviderResponse['body']) => void = () => {},
-    onData: () => void = () => {},
+    onData: (chunk: Buffer) => void = () => {},
   ) => {
     const heard: Heard = { status: null, body: '', error: null, events: [] };
     const { promise: whole, resolve } = Promise.withResolvers<Heard>();
@@ -118,7 +118,7 @@ export function startCalls(
         onResponse(body);
         body.read({
           onData: (chunk) => {
-            onData();
+            onData(chunk);
             heard.body += chunk.toString('latin1');
           },
           onEnd: () => end('end', null),
