@@ -167,18 +167,18 @@ story(
       headers: { 'x-api-key': '[secret]' },
     };
     const external = { ...evaluator, scoring_type: 'EXTERNAL', llm_template: null, external_config };
-    let sent: unknown;
-    await page.route(`**/v1/evaluator/${id}`, (route) => {
-      if (route.request().method() === 'PUT') sent = route.request().postDataJSON();
-      return route.fulfill({ json: { data: external, error: null } });
-    });
+    await page.route(`**/v1/evaluator/${id}`, (route) =>
+      route.fulfill({ json: { data: external, error: null } }),
+    );
     await page.goto(`/evaluators/${id}?tab=definition`);
     const value = page.getByLabel('Value of header 1');
     await comesTo(t, () => value.inputValue(), '');
     await comesToMatch(t, () => value.getAttribute('placeholder'), /^Set/);
     await page.getByLabel('Timeout in ms').fill('500');
+    const saving = page.waitForRequest((request) => request.method() === 'PUT');
     await page.getByRole('button', { name: 'Save' }).click();
-    await page.getByText('Saved').first().waitFor();
+    const sent = (await saving).postDataJSON();
+    await page.getByText(/^Saved/).first().waitFor();
     t.match(sent, { external_config: { headers: { 'x-api-key': '[secret]' }, timeoutMs: 500 } });
   },
 );
