@@ -166,7 +166,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     host: config.host,
     port: config.gatewayPort,
     sharePort: config.sharePort,
-    socketFd: config.gatewaySocketFd,
+    socketFds: config.gatewaySocketFds,
     drainDelayMs: config.drainDelayMs,
     certificate,
     bound: warningBound(connectionBound(descriptorLimit(), true), log),

@@ -2,7 +2,7 @@ import type { HeldSocket } from './held-socket.ts';
 import { portOf } from './port-of.ts';
 import { PORT_VARIABLES } from './role-list.ts';
 import {
-  GIVEN_SOCKET_FD,
+  FIRST_GIVEN_FD,
   type RoleProcess,
   type RoleProcessOptions,
   startRoleProcess,
@@ -18,17 +18,26 @@ export type GatewaysOptions = Pick<RoleProcessOptions, 'command' | 'parameters' 
 const PORT = PORT_VARIABLES.gateway;
 
 /**
+ * Connections that all gateways together accept in a turn of their event loops (decision 0019). Each costs a new connection a system
+ * call that mostly finds nothing, and one gateway may take as many before another is awake.
+ */
+const ACCEPTED_A_TURN = 8;
+
+/**
  * Starts the gateways, all on one port. The result is one role, whose processes are replaced one after the other.
  * @throws RoleDidNotStartError when a process ends before it serves; the others are killed by then
  */
 export async function startGateways({ count, socket, ...options }: GatewaysOptions): Promise<RoleProcess> {
+  const copies = Math.max(1, Math.floor(ACCEPTED_A_TURN / count));
+  const givenFds = socket === null ? [] : Array.from({ length: copies }, () => socket.fd);
   const listensOn: Record<string, string> =
-    socket === null ? { GATEWAY_SHARE_PORT: 'true' } : { GATEWAY_SOCKET_FD: String(GIVEN_SOCKET_FD) };
+    socket === null
+      ? { GATEWAY_SHARE_PORT: 'true' }
+      : { GATEWAY_SOCKET_FD: String(FIRST_GIVEN_FD), GATEWAY_SOCKET_FDS: String(copies) };
   const gateways: RoleProcess[] = [];
   const start = async (port: Record<string, string>) => {
     const environment = { ...options.environment, ...listensOn, ...port };
-    const socketFd = socket?.fd ?? null;
-    const role = { ...options, role: 'gateway', environment, portVariable: PORT, socketFd };
+    const role = { ...options, role: 'gateway', environment, portVariable: PORT, givenFds };
     gateways.push(await startRoleProcess(role));
   };
   const kill = () => {

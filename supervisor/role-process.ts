@@ -17,8 +17,8 @@ export type RoleProcessOptions = {
   environment: Environment;
   /** The variable that sets the role's port, so that a restarted role gets the port it had chosen before. */
   portVariable: string | null;
-  /** A socket of this process for the role to listen on; the role sees it as file descriptor GIVEN_SOCKET_FD. */
-  socketFd?: number | null;
+  /** Descriptors of this process for the role, which sees them as those from FIRST_GIVEN_FD on. */
+  givenFds?: readonly number[];
   log: Logger;
 };
 
@@ -44,7 +44,7 @@ class RoleDidNotStartError extends Error {
 }
 
 /** The first file descriptor after stdin, stdout and stderr. */
-export const GIVEN_SOCKET_FD = 3;
+export const FIRST_GIVEN_FD = 3;
 
 const START_TIMEOUT_MS = 60_000;
 
@@ -83,11 +83,11 @@ function parseReadyLine(line: string): { address: string | null } | null {
 }
 
 function begin(options: RoleProcessOptions, environment: Environment): Life {
-  const { socketFd = null } = options;
+  const { givenFds = [] } = options;
   const child = spawn(options.command, options.parameters, {
     env: environment,
     // stdin carries no data. It closes when this process ends, even when it is killed, and the role then stops itself.
-    stdio: ['pipe', 'pipe', 'inherit', ...(socketFd === null ? [] : [socketFd])],
+    stdio: ['pipe', 'pipe', 'inherit', ...givenFds],
     // Ctrl-C in a terminal signals the whole process group; roles must be stopped in order instead.
     detached: true,
   });

@@ -117,8 +117,8 @@ async function prepareDataDir(running: Running, { config, log }: SuperviseOption
 
 /** Binds the gateways' port before anything is started. Null: each gateway binds the port itself. */
 async function takeGatewayPort(config: Config): Promise<HeldSocket | null> {
-  const { host, gatewayPort: port, gatewaySocketFd, sharePort } = config;
-  if (gatewaySocketFd !== null) return { fd: gatewaySocketFd, release: () => {} };
+  const { host, gatewayPort: port, gatewaySocketFds, sharePort } = config;
+  if (gatewaySocketFds.length > 0) return { fd: gatewaySocketFds[0]!, release: () => {} };
   await requireFreePort({ host, port, variable: PORT_VARIABLES.gateway, sharePort });
   return sharePort ? null : await holdSocket(host, port);
 }
@@ -141,8 +141,8 @@ function addressOf({ address }: RoleProcess, { tls }: Config): Environment {
 }
 
 /** Returns whether the gateway will be where it is called by default, so that those who call it need not wait for its start. */
-function isGatewayAtDefault({ host, gatewayPort, gatewaySocketFd }: Config): boolean {
-  return gatewayPort !== 0 && gatewaySocketFd === null && LOCAL_HOSTS.has(host);
+function isGatewayAtDefault({ host, gatewayPort, gatewaySocketFds }: Config): boolean {
+  return gatewayPort !== 0 && gatewaySocketFds.length === 0 && LOCAL_HOSTS.has(host);
 }
 
 async function startRoles(running: Running, options: SuperviseOptions, url: string): Promise<void> {
@@ -153,7 +153,7 @@ async function startRoles(running: Running, options: SuperviseOptions, url: stri
     DATABASE_URL: url,
     DATA_DIR: config.dataDir,
     // Set explicitly, so that each port's error sentences can name the other port. A socket passed in may have any port.
-    GATEWAY_PORT: config.gatewaySocketFd === null ? String(config.gatewayPort) : '0',
+    GATEWAY_PORT: config.gatewaySocketFds.length === 0 ? String(config.gatewayPort) : '0',
     API_PORT: String(config.apiPort),
     NODE_COMPILE_CACHE: given.NODE_COMPILE_CACHE || compiledDirectory(config.dataDir),
     ...(config.secretKeys.length === 0 && { SECRET_KEY: ensureSecretKey(config.dataDir) }),

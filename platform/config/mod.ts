@@ -28,8 +28,8 @@ export type Config = {
   gateways: number;
   /** True when other gateways of this user, started separately, may serve the gateway's port too. */
   sharePort: boolean;
-  /** The descriptor of a bound socket that this process was given for the gateway; null: host and port are used. */
-  gatewaySocketFd: number | null;
+  /** The descriptors of a bound socket that this process was given for the gateway; none: host and port are used. */
+  gatewaySocketFds: readonly number[];
   apiPort: number;
   /** Whether the API serves the dashboard. */
   hasDashboard: boolean;
@@ -121,7 +121,7 @@ export function readConfig(environment: Environment): ConfigResult {
     gatewayPort: values.GATEWAY_PORT,
     gateways: values.GATEWAYS,
     sharePort: values.GATEWAY_SHARE_PORT === 'true',
-    gatewaySocketFd: values.GATEWAY_SOCKET_FD ?? null,
+    gatewaySocketFds: socketFdsOf(values),
     apiPort: values.API_PORT,
     hasDashboard: values.API_DASHBOARD === 'true',
     publicUrl: values.PUBLIC_URL ?? null,
@@ -179,6 +179,10 @@ function brokenPairs(values: Values): string[] {
     problems.push('NATS_CREDS needs NATS_URL, which is not set');
   }
   return problems;
+}
+
+function socketFdsOf({ GATEWAY_SOCKET_FD: first, GATEWAY_SOCKET_FDS: count }: Values): number[] {
+  return first === undefined ? [] : Array.from({ length: count }, (_, place) => first + place);
 }
 
 function natsOf({ NATS_URL, NATS_CREDS }: Values): Config['nats'] {

@@ -36,6 +36,13 @@ export const NETWORK_VARIABLES = {
     description:
       'The descriptor of a bound socket that the process was given, used in place of `HOST` and `GATEWAY_PORT`: 3 from a systemd socket unit. Run `node main.ts gateway`, because npm passes no descriptors on.',
   }),
+  GATEWAY_SOCKET_FDS: integer(1, 64, {
+    default: 1,
+    group: 'Network',
+    roles: ['gateway'],
+    description:
+      'How many descriptors from `GATEWAY_SOCKET_FD` on are that socket. The process accepts a connection of each in a turn of its event loop; `npm start` passes 8, divided among its gateways.',
+  }),
   API_PORT: integer(0, MAX_PORT, {
     default: 8_585,
     group: 'Network',

@@ -28,7 +28,7 @@ export type OpenConnection = {
 };
 
 export type Draining = {
-  server: Server;
+  servers: readonly Server[];
   connections: ReadonlySet<OpenConnection>;
   /** Connections accepted so far. */
   accepted(): number;
@@ -42,7 +42,7 @@ export type Draining = {
  */
 const SILENCE_MS = 2_000;
 const SWEEP_MS = 20;
-/** Node accepts one connection in each turn of its event loop: after this time without one, none is waiting. */
+/** Node accepts at least one connection in each turn of its event loop: after this time without one, none is waiting. */
 const ACCEPT_QUIET_MS = 2;
 /** Bound on the wait while new connections keep coming: another process shares the port then, and will accept them. */
 const ACCEPT_MAX_MS = 500;
@@ -51,7 +51,7 @@ const CLOSED_MAX_MS = 500;
 
 /** Stops the server. Resolves when it no longer listens, every connection is closed, and the requests cut have aborted. */
 export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOptions): Promise<void> {
-  const { server, connections, accepted, now } = draining;
+  const { servers, connections, accepted, now } = draining;
   const startedAtMs = now();
   const sweep = (): void => {
     const nowMs = now();
@@ -66,7 +66,7 @@ export async function drain(draining: Draining, { delayMs, deadlineMs }: DrainOp
   const sweeping = setInterval(sweep, SWEEP_MS);
   if (delayMs > 0) await sleep(Math.min(delayMs, deadlineMs));
   await acceptWaiting(accepted);
-  await new Promise<void>((resolve) => server.close(() => resolve()));
+  await Promise.all(servers.map((server) => new Promise<void>((resolve) => server.close(() => resolve()))));
   await allClosed(connections);
   clearInterval(sweeping);
 }

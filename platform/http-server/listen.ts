@@ -9,8 +9,11 @@ export type ListenOptions = {
    * them. Without it, a port that others share counts as taken.
    */
   sharePort?: boolean;
-  /** File descriptor of a bound socket that this process inherited; used instead of host and port. */
-  socketFd?: number | null;
+  /**
+   * File descriptors of one bound socket that this process inherited; used instead of host and port. Node accepts one connection
+   * of each in a turn of its event loop. Default: none.
+   */
+  socketFds?: readonly number[];
 };
 
 /** Connections that may wait while the process is busy or restarts; capped by the kernel's own limit. */
@@ -23,11 +26,34 @@ function describe(error: NodeJS.ErrnoException, sharePort: boolean): string {
 }
 
 /**
- * Makes a server listen. Resolves with its address.
- * @throws Error with a sentence for the operator when it cannot listen on the address
+ * Makes servers listen: one, or one for each descriptor.
+ * @returns the servers, and the address of all
+ * @throws Error with a sentence for the operator when they cannot listen on the address
  */
-export function listen(server: Server, options: ListenOptions): Promise<AddressInfo> {
-  const { host, port, sharePort = false, socketFd = null } = options;
+export async function listen(
+  create: () => Server,
+  { socketFds = [], ...options }: ListenOptions,
+): Promise<{ servers: Server[]; address: AddressInfo }> {
+  const servers: Server[] = [];
+  const addresses: AddressInfo[] = [];
+  try {
+    for (const socketFd of socketFds.length > 0 ? socketFds : [null]) {
+      const server = create();
+      addresses.push(await listenOn(server, options, socketFd));
+      servers.push(server);
+    }
+  } catch (error) {
+    for (const server of servers) server.close();
+    throw error;
+  }
+  return { servers, address: addresses[0]! };
+}
+
+function listenOn(
+  server: Server,
+  { host, port, sharePort = false }: Omit<ListenOptions, 'socketFds'>,
+  socketFd: number | null,
+): Promise<AddressInfo> {
   return new Promise((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       const where = socketFd === null ? `${host}:${port}` : `file descriptor ${socketFd}`;

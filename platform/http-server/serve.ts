@@ -85,17 +85,18 @@ export async function serve(options: ServeOptions): Promise<HttpServer> {
     certificate,
     bound: options.bound ?? UNBOUNDED,
   });
-  const server = createServer({ noDelay: true }, (socket) => connections.accept(socket));
-  const { drainDelayMs = 0, socketFd = null } = options;
-  const { address, port } = await listen(server, options);
-  const host = socketFd === null ? options.host : address;
+  const create = () => createServer({ noDelay: true }, (socket) => connections.accept(socket));
+  const { drainDelayMs = 0, socketFds = [] } = options;
+  const { servers, address } = await listen(create, options);
+  const { port } = address;
+  const host = socketFds.length === 0 ? options.host : address.address;
   return {
     port,
     url: `${certificate === null ? 'http' : 'https'}://${host.includes(':') ? `[${host}]` : host}:${port}`,
     connections,
     close: async (deadlineMs) => {
       isDraining = true;
-      const draining = { server, connections: connections.open, accepted: () => connections.accepted, now };
+      const draining = { servers, connections: connections.open, accepted: () => connections.accepted, now };
       await drain(draining, { delayMs: drainDelayMs, deadlineMs });
     },
   };

@@ -128,7 +128,7 @@ const NOT_NEEDED = [
   'PYTHON',
   // For a command that is run by hand.
   'ASSAY_API_KEY',
-].concat(['GATEWAYS', 'GATEWAY_SHARE_PORT', 'GATEWAY_SOCKET_FD']);
+].concat(['GATEWAYS', 'GATEWAY_SHARE_PORT', 'GATEWAY_SOCKET_FD', 'GATEWAY_SOCKET_FDS']);
 
 t.test('every variable reaches exactly the services whose role uses it', async (t) => {
   const variables = documentedVariables();

@@ -15,7 +15,7 @@ t.test('an empty environment gives the defaults', async (t) => {
     gatewayPort: 8_787,
     gateways: 1,
     sharePort: false,
-    gatewaySocketFd: null,
+    gatewaySocketFds: [],
     apiPort: 8_585,
     databaseUrl: null,
     bootstrapApiKey: null,
@@ -148,6 +148,7 @@ const problems: [Record<string, string>, string][] = [
   [{ SHUTDOWN_TIMEOUT_MS: '0' }, 'SHUTDOWN_TIMEOUT_MS must be a whole number from 1 to 86400000, but is "0"'],
   [{ GATEWAYS: '0' }, 'GATEWAYS must be a whole number from 1 to 64, but is "0"'],
   [{ GATEWAY_SHARE_PORT: 'yes' }, 'GATEWAY_SHARE_PORT must be one of true, false, but is "yes"'],
+  [{ GATEWAY_SOCKET_FDS: '0' }, 'GATEWAY_SOCKET_FDS must be a whole number from 1 to 64, but is "0"'],
   [{ GATEWAY_SOCKET_FD: '2' }, 'GATEWAY_SOCKET_FD must be a whole number from 3 to 65535, but is "2"'],
   [
     { DRAIN_DELAY_MS: '10000' },
