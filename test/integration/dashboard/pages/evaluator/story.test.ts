@@ -178,7 +178,10 @@ story(
     const saving = page.waitForRequest((request) => request.method() === 'PUT');
     await page.getByRole('button', { name: 'Save' }).click();
     const sent = (await saving).postDataJSON();
-    await page.getByText(/^Saved/).first().waitFor();
+    await page
+      .getByText(/^Saved/)
+      .first()
+      .waitFor();
     t.match(sent, { external_config: { headers: { 'x-api-key': '[secret]' }, timeoutMs: 500 } });
   },
 );
