@@ -123,7 +123,7 @@ export class ChunkedReader {
   #found: Buffer[] = [];
   #next: Next = 'size';
   #sizeDigits = 0;
-  /** Of the chunk; while its size is read, as much of it as its digits say so far. */
+  /** Bytes that the chunk has left; while its size is read, as many as its digits say so far. */
   #bytesLeft = 0;
   #trailers = 0;
   #excessBytes = 0;

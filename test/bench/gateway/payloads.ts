@@ -20,7 +20,7 @@ function ofSize(bytes: number, build: (text: string) => unknown): string {
 }
 
 /**
- * A chat request of exactly `bytes`. Of a stream it asks for the usage: some gateways ask for it themselves, and the provider's
+ * A chat request of exactly `bytes`. One for a stream asks for its usage: some gateways ask for it themselves, and the provider's
  * stream would be longer behind them than behind others.
  */
 export function chatRequestOf(
