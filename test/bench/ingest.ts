@@ -8,11 +8,11 @@ import { busyTimes, pin, shareOfOthers } from './gateway/process.ts';
 import { startAssembly } from './ingest/assembly.ts';
 import { measureBare } from './ingest/bare.ts';
 import { measureDisk } from './ingest/disk.ts';
-import { type Load, measureEndToEnd } from './ingest/end-to-end.ts';
-import { type Round, report } from './ingest/report.ts';
+import { type Load, measureEndToEnd, type Rate } from './ingest/end-to-end.ts';
+import { nameOf, type Round, report } from './ingest/report.ts';
 import { describeMachine } from './machine.ts';
 
-const RATES = [100, 1_000, null];
+const RATES: Rate[] = [100, 1_000, 'follow', 'backlog'];
 /** A record is a request and an answer: "2 KB" and "100 KB". */
 const SIZES = [1_024, 50 * 1_024];
 const WARM_UP_SECONDS = 3;
@@ -22,7 +22,7 @@ const BARE_BYTES = 40 * 1024 * 1024;
 type Options = {
   seconds: number;
   bytes: number[];
-  rates: (number | null)[];
+  rates: Rate[];
   nats: boolean;
   disk: boolean;
   json: boolean;
@@ -33,6 +33,8 @@ function positive(text: string): number {
   if (!(value > 0)) throw new InvalidArgumentError('It must be a positive number.');
   return value;
 }
+
+const rateOf = (text: string): Rate => (text === 'follow' || text === 'backlog' ? text : positive(text));
 
 const listOf =
   <T>(parse: (text: string) => T) =>
@@ -49,11 +51,10 @@ async function measure(
   try {
     const loads: Round['loads'] = [];
     const runLoad = (load: Omit<Load, 'bytes'>) => measureEndToEnd(assembly, generator, { ...load, bytes });
-    await runLoad({ perSecond: null, seconds: WARM_UP_SECONDS });
-    for (const perSecond of options.rates) {
-      const name = perSecond === null ? 'as rows follow' : `${perSecond} calls/s`;
-      process.stderr.write(`2 × ${bytes} bytes, ${nats ? 'NATS' : 'outbox'}: ${name}\n`);
-      loads.push({ perSecond, found: await runLoad({ perSecond, seconds: options.seconds }) });
+    await runLoad({ rate: 'follow', seconds: WARM_UP_SECONDS });
+    for (const rate of options.rates) {
+      process.stderr.write(`2 × ${bytes} bytes, ${nats ? 'NATS' : 'outbox'}: ${nameOf(rate)}\n`);
+      loads.push({ rate, found: await runLoad({ rate, seconds: options.seconds }) });
     }
     if (options.disk) process.stderr.write(`2 × ${bytes} bytes: bodies on disk\n`);
     const disk = options.disk ? await measureDisk(assembly.sql) : null;
@@ -73,8 +74,8 @@ export async function run(args: string[]): Promise<void> {
     .option('--bytes <list>', 'sizes of request and answer', listOf(positive), SIZES)
     .option(
       '--rates <list>',
-      'calls a second, or "max"',
-      listOf((text) => (text === 'max' ? null : positive(text))),
+      'calls a second; "follow": as many as become rows; "backlog": rows of calls made while ingest stood still',
+      listOf(rateOf),
       RATES,
     )
     .option('--nats', 'through a real nats-server too', false)

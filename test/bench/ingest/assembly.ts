@@ -7,29 +7,36 @@ import { cpuMicroseconds, postmasterOf, treeCpuMicroseconds } from '../gateway/p
 import type { Target } from '../gateway/target.ts';
 import { startProvider } from '../gateway/targets.ts';
 
-/** CPU time by process: microseconds. "postgres" is the server with all of its processes. */
+/** CPU time by process: microseconds. "postgres" is the server with all of its processes but the one of the `watcher`. */
 export type CpuTimes = Record<string, number>;
 
 export type Assembly = {
   /** Where calls go, with the headers that make a record of the usual kind. */
   target: Pick<Target, 'port' | 'path' | 'headers'>;
   sql: Sql;
+  /** A connection for looks at what was stored, which are no part of what is measured. */
+  watcher: Sql;
   /** CPU time used so far. */
   cpu(): CpuTimes;
+  /** Stops ingest's process where it is, until `releaseIngest`. */
+  holdIngest(): void;
+  releaseIngest(): void;
   stop(): Promise<void>;
 };
 
 const STATEMENT_TIMEOUT_MS = 120_000;
 const ANNOUNCE_TIMEOUT_MS = 10_000;
 
-async function connect(assay: Assay): Promise<Sql> {
+async function connect(assay: Assay, applicationName: string): Promise<Sql> {
   const url = await findStore(assay.dataDir, ANNOUNCE_TIMEOUT_MS);
   if (url === null) throw new Error('Assay does not say how its PostgreSQL is reached');
   return connectPostgres({
     url,
-    max: 2,
-    applicationName: 'bench-ingest',
+    max: 1,
+    applicationName,
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
+    // Stays the process whose CPU is told apart.
+    silenceMs: 0,
   });
 }
 
@@ -44,7 +51,9 @@ export async function startAssembly(bytes: number, transport: { nats: boolean })
       ...(nats === null ? {} : { NATS_URL: nats.url }),
     },
   });
-  const sql = await connect(assay);
+  const sql = await connect(assay, 'bench-ingest');
+  const watcher = await connect(assay, 'bench-ingest-watch');
+  const [{ pid: watcherPid }] = await watcher<[{ pid: number }]>`select pg_backend_pid() as pid`;
   const processes = {
     gateway: assay.pidOf('gateway'),
     ingest: assay.pidOf('ingest'),
@@ -64,12 +73,15 @@ export async function startAssembly(bytes: number, transport: { nats: boolean })
       },
     },
     sql,
+    watcher,
     cpu: () => ({
       ...Object.fromEntries(Object.entries(processes).map(([name, pid]) => [name, cpuMicroseconds(pid)])),
-      postgres: treeCpuMicroseconds(postmaster),
+      postgres: treeCpuMicroseconds(postmaster) - cpuMicroseconds(watcherPid),
     }),
+    holdIngest: () => process.kill(processes.ingest, 'SIGSTOP'),
+    releaseIngest: () => process.kill(processes.ingest, 'SIGCONT'),
     async stop() {
-      await sql.end({ timeout: 1 });
+      await Promise.all([sql, watcher].map((connection) => connection.end({ timeout: 1 })));
       await assay.stop();
       await nats?.[Symbol.asyncDispose]();
       await provider.stop();

@@ -4,19 +4,25 @@ import { formatTable } from '../table.ts';
 import type { CpuTimes } from './assembly.ts';
 import type { Bare } from './bare.ts';
 import type { Disk } from './disk.ts';
-import type { EndToEnd } from './end-to-end.ts';
+import type { EndToEnd, Rate } from './end-to-end.ts';
 
 /** All that was measured with bodies of one size over one transport. */
 export type Round = {
   bytes: number;
   transport: 'outbox' | 'NATS';
-  loads: { perSecond: number | null; found: EndToEnd }[];
+  loads: { rate: Rate; found: EndToEnd }[];
   /** Null: not asked for. */
   disk: Disk | null;
   bare: Bare;
 };
 
 const PROCESSES = ['gateway', 'nats', 'ingest', 'postgres', 'provider', 'load'] as const;
+
+/** A rate in words. */
+export function nameOf(rate: Rate): string {
+  if (rate === 'follow') return 'as rows follow';
+  return rate === 'backlog' ? 'a backlog' : `${rate} calls/s`;
+}
 
 function microseconds(cpu: CpuTimes): string[] {
   const known = PROCESSES.map((name) => cpu[name]);
@@ -34,8 +40,8 @@ function section({ bytes, transport, loads, disk, bare }: Round): string {
     ...PROCESSES,
     'all, µs',
   ];
-  const rows = loads.map(({ perSecond, found }) => [
-    perSecond === null ? 'as rows follow' : `${perSecond} calls/s`,
+  const rows = loads.map(({ rate, found }) => [
+    nameOf(rate),
     String(found.calls),
     found.rowsPerSecond.toFixed(0),
     found.p50.toFixed(0),
@@ -43,16 +49,16 @@ function section({ bytes, transport, loads, disk, bare }: Round): string {
     ...microseconds(found.cpu),
   ]);
   const bareRow = ['bare inserts', '', bare.rowsPerSecond.toFixed(0), '', '', ...microseconds(bare.cpu)];
-  const full = loads.find(({ perSecond }) => perSecond === null)?.found;
   const storing = (cpu: CpuTimes) => cpu.ingest! + cpu.postgres!;
   const lines = [
     formatTable([head, ...rows, bareRow]),
-    ...(full === undefined
-      ? []
-      : [
-          `as rows follow / bare inserts: rows a second ${(full.rowsPerSecond / bare.rowsPerSecond).toFixed(2)} ×, ` +
-            `CPU of ingest and Postgres ${(storing(full.cpu) / storing(bare.cpu)).toFixed(2)} ×`,
-        ]),
+    ...loads
+      .filter(({ rate }) => typeof rate === 'string')
+      .map(
+        ({ rate, found }) =>
+          `${nameOf(rate)} / bare inserts: rows a second ${(found.rowsPerSecond / bare.rowsPerSecond).toFixed(2)} ×, ` +
+          `CPU of ingest and Postgres ${(storing(found.cpu) / storing(bare.cpu)).toFixed(2)} ×`,
+      ),
     ...(disk === null ? [] : [describeDisk(disk)]),
     ...loads.flatMap(({ found }) => troubles(found)),
   ];

@@ -1,6 +1,7 @@
 /** Watches for rows: how long after the answer to a call its row is there to be read. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Sql } from '#platform/postgres/mod.ts';
+import { ulidTimeMs } from '#platform/process/ids.ts';
 import { type Answered, sharedClockMs } from '../gateway/answered.ts';
 
 export type Watch = {
@@ -21,10 +22,14 @@ export function watchRows(sql: Sql, onSeen: (answered: Answered) => void): Watch
   let finishedAt = Number.POSITIVE_INFINITY;
 
   const look = async () => {
+    const ids = [...awaited.keys()];
+    const createdAts = ids.map((id) => new Date(ulidTimeMs(id)!).toISOString());
+    // One look into the primary key for each: PostgreSQL would otherwise read the keys of all requests, time and again.
     const rows = await sql<{ id: string }[]>`
-      select request_id as id from assay.requests
-       where organization_id = (select organization_id from assay.organizations)
-         and request_id = any(${[...awaited.keys()]})`;
+      select request_id as id from unnest(${createdAts}::timestamptz[], ${ids}::text[]) as awaited (created_at, request_id)
+       where (select true from assay.requests
+               where organization_id = (select organization_id from assay.organizations)
+                 and requests.created_at = awaited.created_at and requests.request_id = awaited.request_id)`;
     const nowMs = sharedClockMs();
     for (const { id } of rows) {
       const answered = awaited.get(id)!;
