@@ -5,10 +5,10 @@ import { describeError } from '#core/contracts/errors.ts';
 import {
   isSamePosition,
   listOutboxes,
-  type OutboxEntry,
   type OutboxPosition,
   OutboxWrites,
   type ReadLimits,
+  type ReadResult,
   readInterrupted,
   readOutbox,
   removeOutbox,
@@ -24,6 +24,7 @@ import {
   type BatchResult,
   BatchStore,
   type BatchStoreOptions,
+  type PreparedEntries,
 } from './store-batch.ts';
 
 export type DrainOptions = BatchStoreOptions & {
@@ -36,6 +37,8 @@ export type DrainOptions = BatchStoreOptions & {
 };
 
 const DEFAULT_LIMITS: ReadLimits = { maxEntries: 500, maxBytes: 8 * 1024 * 1024 };
+/** Outboxes whose next batch is read ahead, at most: each takes memory. */
+const MOST_AHEAD = 4;
 const LOOK_EVERY_MS = 1_000;
 /**
  * Time between looks at outboxes to which nothing was written for `IDLE_AFTER_MS`, unless the file system tells of a write. The
@@ -49,6 +52,9 @@ const BACKOFF = { firstMs: 50, longestMs: 500 };
 /** The stored position of an outbox, its cursor in Postgres, and the position read, up to which nothing else needs storing. */
 type Progress = { stored: OutboxPosition; read: OutboxPosition };
 
+/** What was read from an outbox. */
+type Read = ReadResult & { from: OutboxPosition; prepared: PreparedEntries };
+
 /** Result of a look at outboxes; `more`: there is a next batch already. */
 type Found = 'nothing' | 'some' | 'more';
 
@@ -58,6 +64,8 @@ export class Drain {
   readonly #limits: ReadLimits;
   readonly #store: BatchStore;
   readonly #progress = new Map<string, Progress>();
+  /** The next batches of outboxes, read while the ones before them were stored. */
+  readonly #ahead = new Map<string, Promise<Read>>();
   /** The times of the next checks whether an outbox's gateway is alive, on the monotonic clock. */
   readonly #nextLook = new Map<string, number>();
   readonly #writes: OutboxWrites;
@@ -132,7 +140,9 @@ export class Drain {
   /** Drains one batch of each outbox. */
   async #pass(): Promise<Found> {
     let found: Found = 'nothing';
-    for (const outboxId of await listOutboxes(this.#options.root)) {
+    const outboxIds = await listOutboxes(this.#options.root);
+    this.#forgetAhead((outboxId) => !outboxIds.includes(outboxId));
+    for (const outboxId of outboxIds) {
       const one = await this.#drainOnce(outboxId);
       if (found === 'nothing' || one === 'more') found = one;
     }
@@ -142,7 +152,8 @@ export class Drain {
   async #drainOnce(outboxId: string): Promise<Found> {
     const directory = join(this.#options.root, outboxId);
     const { stored, read } = await this.#progressOf(outboxId);
-    const { entries, next, damage, hasMore } = await readOutbox(directory, read, this.#limits);
+    const batch = await this.#read(outboxId, read);
+    const { entries, next, damage, hasMore } = batch;
     const found = hasMore ? 'more' : 'some';
     if (entries.length === 0 && isSamePosition(read, next)) {
       return (await this.#removeIfAbandoned(outboxId, directory, { stored, read })) ? 'more' : 'nothing';
@@ -153,7 +164,7 @@ export class Drain {
       return found;
     }
     if (damage !== null) await this.#storeDamage({ outboxId, from: stored, next, damage });
-    else this.#options.onStored(await this.#storeEntries(outboxId, entries, stored, next));
+    else this.#options.onStored(await this.#storeEntries(outboxId, batch, stored));
     this.#progress.set(outboxId, { stored: next, read: next });
     if (next.segment !== stored.segment) await trimOutbox(directory, next);
     return found;
@@ -168,18 +179,50 @@ export class Drain {
     return progress;
   }
 
+  /** Returns the batch that begins at `from`, which may have been read ahead. */
+  async #read(outboxId: string, from: OutboxPosition): Promise<Read> {
+    const ahead = this.#ahead.get(outboxId);
+    this.#ahead.delete(outboxId);
+    const batch = await ahead;
+    return batch !== undefined && isSamePosition(batch.from, from)
+      ? batch
+      : await this.#readAnew(outboxId, from);
+  }
+
+  /** Drops batches that nobody will ask for: their outboxes were removed by another process. */
+  #forgetAhead(isGone: (outboxId: string) => boolean): void {
+    for (const outboxId of this.#ahead.keys()) if (isGone(outboxId)) this.#ahead.delete(outboxId);
+  }
+
+  async #readAnew(outboxId: string, from: OutboxPosition): Promise<Read> {
+    const result = await readOutbox(join(this.#options.root, outboxId), from, this.#limits);
+    const prepared = await this.#store.prepare(
+      result.entries.map((entry) => ({ ...entry, origin: originOf(outboxId, entry.position) })),
+    );
+    return { ...result, from, prepared };
+  }
+
+  #readAhead(outboxId: string, from: OutboxPosition): void {
+    const ahead = this.#readAnew(outboxId, from);
+    // A failure is told to whoever takes the batch.
+    ahead.catch(() => {});
+    this.#ahead.set(outboxId, ahead);
+  }
+
   #storeEntries(
     outboxId: string,
-    entries: OutboxEntry[],
+    { entries, prepared, next, hasMore }: Read,
     from: OutboxPosition,
-    next: OutboxPosition,
   ): Promise<BatchResult> {
     // The cursor moves over exactly the entries whose records are in its transaction.
     const startOf = (first: number) => (first === 0 ? from : entries[first]!.position);
     const endOf = (end: number) => (end === entries.length ? next : entries[end]!.position);
-    return this.#store.store({
-      entries: entries.map((entry) => ({ ...entry, origin: originOf(outboxId, entry.position) })),
+    return this.#store.storePrepared(prepared, {
       alongside: (tx, first, end) => moveCursor(tx, outboxId, startOf(first), endOf(end), end - first),
+      meanwhile: () => {
+        if (hasMore && !this.#ahead.has(outboxId) && this.#ahead.size < MOST_AHEAD)
+          this.#readAhead(outboxId, next);
+      },
     });
   }
 

@@ -9,6 +9,7 @@ import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { inTurns } from '#platform/process/turns.ts';
 import { type BuiltRecord, buildRecord, type StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
@@ -40,15 +41,22 @@ type ItemWith<Record> = { entry: BatchEntry } & (
 );
 type Item = ItemWith<StorableRecord>;
 
-/** Entries that are stored together. */
-export type Batch = {
-  entries: BatchEntry[];
+/** Entries that are ready to be stored, in their order. */
+export type PreparedEntries = readonly Item[];
+
+/** What is done with entries besides storing them. */
+export type Besides = {
   /**
-   * Runs in the transaction that stores `entries[first, end)`, for changes that must be committed with them. An error of it
-   * rolls the transaction back and is thrown by `store`.
+   * Runs in the transaction that stores the entries `[first, end)`, for changes that must be committed with them. An error of
+   * it rolls the transaction back and is thrown by `store`.
    */
   alongside?(tx: TransactionSql, first: number, end: number): Promise<void>;
+  /** Called when Postgres has the records and this process nothing to do; again when they are sent again. */
+  meanwhile?(): void;
 };
+
+/** Entries that are stored together. */
+export type Batch = Besides & { entries: readonly BatchEntry[] };
 
 /** Numbers of entries. */
 export type BatchResult = {
@@ -91,6 +99,9 @@ export class BatchOvertakenError extends Error {}
  */
 export const BATCH_EVERY_MS = 50;
 
+/** Of 1 KB, a slice takes a millisecond. */
+const ENTRIES_A_SLICE = 16;
+
 const UNIQUE_VIOLATION = '23505';
 
 /** Stores batches; remembers the existing partitions. */
@@ -106,13 +117,28 @@ export class BatchStore {
     this.#largeBodies = options.onFreshBodies === undefined ? 'compressed' : 'fresh';
   }
 
+  /** Reads what is in entries, in turns: meanwhile Postgres can be storing others. */
+  async prepare(entries: readonly BatchEntry[]): Promise<PreparedEntries> {
+    const items: ItemWith<BuiltRecord>[] = [];
+    await inTurns(() => {
+      const slice = entries.slice(items.length, items.length + ENTRIES_A_SLICE);
+      items.push(...slice.map((entry) => this.#prepareOne(entry)));
+      return items.length === entries.length;
+    });
+    return await this.#estimate(items);
+  }
+
   /**
-   * Stores all entries of a batch.
+   * Stores prepared entries.
    * @throws errors of `alongside`, and of Postgres while it is unavailable; calling this again stores the remaining entries
    */
-  async store(batch: Batch): Promise<BatchResult> {
-    const items = batch.entries.map((entry) => this.#prepare(entry));
-    return await this.#storeItems(batch, await this.#estimate(items), 0);
+  async storePrepared(entries: PreparedEntries, besides: Besides = {}): Promise<BatchResult> {
+    return await this.#storeItems(entries, 0, besides);
+  }
+
+  /** Prepares entries, and stores them. */
+  async store({ entries, ...besides }: Batch): Promise<BatchResult> {
+    return await this.storePrepared(await this.prepare(entries), besides);
   }
 
   readonly #onBadFilter: OnBadFilter = (evaluatorId, error) => {
@@ -123,10 +149,10 @@ export class BatchStore {
     );
   };
 
-  /** Stores `items`: those of the batch that begin at `first`. */
-  async #storeItems(batch: Batch, items: Item[], first: number): Promise<BatchResult> {
+  /** Stores items; `first` is the place of the first one among all entries. */
+  async #storeItems(items: PreparedEntries, first: number, besides: Besides): Promise<BatchResult> {
     try {
-      return await this.#storeTogether(batch, items, first);
+      return await this.#storeTogether(items, first, besides);
     } catch (error) {
       if (error instanceof BatchOvertakenError || isPassing(error) || items.length === 0) throw error;
       if (items.length === 1) {
@@ -136,14 +162,14 @@ export class BatchStore {
           'an entry becomes a dead letter',
         );
         return await this.#storeTogether(
-          batch,
           [{ entry: items[0]!.entry, kind: 'dead letter', reason }],
           first,
+          besides,
         );
       }
       const middle = items.length >> 1;
-      const before = await this.#storeItems(batch, items.slice(0, middle), first);
-      const after = await this.#storeItems(batch, items.slice(middle), first + middle);
+      const before = await this.#storeItems(items.slice(0, middle), first, besides);
+      const after = await this.#storeItems(items.slice(middle), first + middle, besides);
       return {
         stored: before.stored + after.stored,
         deadLetters: before.deadLetters + after.deadLetters,
@@ -153,7 +179,11 @@ export class BatchStore {
     }
   }
 
-  async #storeTogether(batch: Batch, items: Item[], first: number): Promise<BatchResult> {
+  async #storeTogether(
+    items: PreparedEntries,
+    first: number,
+    { alongside, meanwhile }: Besides,
+  ): Promise<BatchResult> {
     const records = items.flatMap((item) => (item.kind === 'record' ? [item.record] : []));
     const letters = items.flatMap((item) =>
       item.kind === 'dead letter' ? [deadLetterOf(item.entry, item.reason)] : [],
@@ -164,10 +194,10 @@ export class BatchStore {
         // Sent together; the lock of `findErased` is taken first.
         const [present] = await Promise.all([
           withoutErased(tx, records, letters),
-          batch.alongside?.(tx, first, first + items.length),
+          alongside?.(tx, first, first + items.length),
         ]);
         for (const letter of present.letters) await insertDeadLetter(tx, letter);
-        const added = await this.#storeRecords(tx, present.records, insert);
+        const added = await this.#storeRecords(tx, present.records, insert, meanwhile);
         return { ...present, isAnyKnown: added < present.records.length };
       }),
     );
@@ -183,11 +213,14 @@ export class BatchStore {
     tx: TransactionSql,
     records: readonly StorableRecord[],
     insert: InsertRecords,
+    meanwhile?: () => void,
   ): Promise<number> {
-    const [added, online] = await Promise.all([
+    const inserting = Promise.all([
       insert(tx, records, this.#largeBodies),
       findOnlineEvaluators(tx, records),
     ]);
+    meanwhile?.();
+    const [added, online] = await inserting;
     await countJudgeCalls(tx, records);
     await countExperiments(tx, records);
     const isAnyKnown = added.length < records.length;
@@ -222,7 +255,7 @@ export class BatchStore {
     return stored;
   }
 
-  #prepare(entry: BatchEntry): ItemWith<BuiltRecord> {
+  #prepareOne(entry: BatchEntry): ItemWith<BuiltRecord> {
     const { clock, retentionDays, catalog } = this.#options;
     try {
       const record = buildRecord(entry, catalog);

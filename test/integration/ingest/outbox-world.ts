@@ -9,17 +9,18 @@ type Bytes = string | Uint8Array;
 
 /** Creates one on a database of its own, unless one is given. */
 export async function outboxWorld(owner: Owner, given: { database?: Database } = {}) {
-  const { database, sql, directory } = await createWorld(owner, given.database);
+  const { database, sql, directory, connect } = await createWorld(owner, given.database);
   const root = directory();
   const openAnother = () =>
     openOutbox({ root, id: newRequestId(), maxBytes: 1e9, sync: 'process', log: silentLog });
   const outbox = await openAnother();
   owner.teardown(() => outbox.close());
-  const drain = (onStored: DrainOptions['onStored'] = () => {}) =>
-    new Drain({ root, sql, log: silentLog, clock: systemClock, retentionDays: null, onStored });
+  const drain = (onStored: DrainOptions['onStored'] = () => {}, more: Partial<DrainOptions> = {}) =>
+    new Drain({ root, sql, log: silentLog, clock: systemClock, retentionDays: null, onStored, ...more });
   return {
     database,
     sql,
+    connect,
     root,
     outbox,
     /** As another gateway on this machine has it. */
