@@ -14,7 +14,7 @@ import { checkSchema, connectPostgres, createListener } from '#platform/postgres
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
-import { collectSeldom } from '#platform/process/memory.ts';
+import { availableMemory, collectSeldom } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
 import { findStoredProviders } from '#platform/provider-keys/mod.ts';
@@ -32,12 +32,13 @@ import { createResponseCache, watchErasures } from './cache/mod.ts';
 import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
-import { gatewayMetrics, watchLimiter } from './metrics.ts';
+import { gatewayMetrics, watchBodies, watchLimiter } from './metrics.ts';
 import { createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
 import { createPromptExpander } from './prompts/mod.ts';
 import { gatewayFacts } from './providers/facts.ts';
 import { createResolver } from './providers/resolve.ts';
 import { createAuthenticator } from './request/authenticate.ts';
+import { createBodySlots } from './request/body-room.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
@@ -51,6 +52,8 @@ import {
 } from './routing/mod.ts';
 
 /** Connections of each of three pools: keys and ids, limits, stored responses. None keeps another waiting. */
+/** Large bodies get this part of the memory: a body that is unpacked, translated and logged is there three times. */
+const BODIES_SHARE = 4;
 const POSTGRES_CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** Time for writes that Postgres still lacks: responses to store, settlements of what calls cost. */
@@ -135,10 +138,16 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     random: Math.random,
     sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
   });
+  const bodySlots = createBodySlots({
+    bytes: config.bodiesMemoryBytes ?? Math.floor(availableMemory() / BODIES_SHARE / config.gateways),
+    maxBodyBytes: config.maxBodyBytes,
+  });
+  watchBodies(metrics, bodySlots);
   const handleCall = createCallHandler({
     clock,
     log,
     maxBodyBytes: config.maxBodyBytes,
+    bodySlots,
     authenticate: createAuthenticator(keys, {
       evaluationOf: (header) => readInternalCall(internalSecret, header, clock.now()),
       experimentOf: (header) => readExperimentCall(internalSecret, header, clock.now()),

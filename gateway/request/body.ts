@@ -9,7 +9,7 @@ import {
   type ScanOptions,
   scanMembers,
 } from '#core/json/mod.ts';
-import type { ServerRequest } from '#platform/http-server/mod.ts';
+import type { BodyRoom, ServerRequest } from '#platform/http-server/mod.ts';
 import { scanMembersInTurns } from '#platform/process/turns.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { decodeBody } from './decode-body.ts';
@@ -74,15 +74,17 @@ const LARGEST_MAX_TOKENS = 1_000_000;
 /**
  * Reads the body of a request.
  * @param encoding its content-encoding; null: none
- * @throws AssayError body_too_large, unsupported_media_type, invalid_json, invalid_body or client_closed_request
+ * @param room where a large body waits for its room
+ * @throws AssayError body_too_large, bodies_busy, unsupported_media_type, invalid_json, invalid_body or client_closed_request
  */
 export async function readRequestBody(
   request: Pick<ServerRequest, 'readBody'>,
   encoding: string | null,
   endpoint: ApiEndpoint,
   maxBytes: number,
+  room: BodyRoom,
 ): Promise<RequestBody | PromptedBody> {
-  const received = await request.readBody(maxBytes);
+  const received = await request.readBody(maxBytes, room);
   const isPlain = encoding === null || encoding.trim().toLowerCase() === 'identity';
   const body = parseBody(isPlain ? received : await decodeBody(received, encoding, maxBytes), endpoint);
   return body instanceof Promise ? await body : body;

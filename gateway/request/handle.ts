@@ -4,7 +4,7 @@
  */
 
 import { AssayError, describeError } from '#core/contracts/errors.ts';
-import type { ServerRequest } from '#platform/http-server/mod.ts';
+import type { BodyRoom, ServerRequest } from '#platform/http-server/mod.ts';
 import { requirePath } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
@@ -40,6 +40,8 @@ export type CallSteps = {
   log: Logger;
   /** Largest body of a request. */
   maxBodyBytes: number;
+  /** Memory for large bodies, a slot for each byte. */
+  bodySlots: BodyRoom['slots'];
   /** Finds the caller; throws AssayError invalid_api_key, key_expired, missing_scope or store_unavailable. */
   authenticate(headers: CallHeaders): Promise<Caller>;
   /** Expands the stored prompt that a body names. */
@@ -75,7 +77,9 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const headers = withEvaluation(received, caller);
       const cacheOptions = parseCacheOptions(headers.cache);
       const limit = steps.limits.limitOf(headers, caller);
-      const read = await readRequestBody(request, headers.contentEncoding, endpoint, steps.maxBodyBytes);
+      const { contentEncoding } = headers;
+      const room = { slots: steps.bodySlots, owner: caller.organizationId };
+      const read = await readRequestBody(request, contentEncoding, endpoint, steps.maxBodyBytes, room);
       const body = 'promptedBytes' in read ? await steps.expandPrompt(read, endpoint, caller) : read;
       const retries = parseRetries(headers.retry);
       const { candidates } = steps.plan(body.model);

@@ -81,7 +81,7 @@ const NOT_WORTH_RETRYING: ReadonlySet<ErrorCode> = new Set(['request_id_in_use']
  * `Retry-After` of a code, in seconds. With less, refused calls would wait in the same line again; with more, connections
  * that became free meanwhile would be idle.
  */
-const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { provider_busy: 5 };
+const RETRY_AFTER_SECONDS: Partial<Record<ErrorCode, number>> = { provider_busy: 5, bodies_busy: 5 };
 
 const UNKNOWN = { code: 'internal_error', message: 'The gateway failed to handle this request' } as const;
 

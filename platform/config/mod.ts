@@ -69,6 +69,8 @@ export type Config = {
   /** The largest request body that the gateway takes. */
   maxBodyBytes: number;
   /** Stored responses that a gateway keeps in memory. */
+  /** Null: by the memory of the process. */
+  bodiesMemoryBytes: number | null;
   cacheMemoryBytes: number;
   /** For calls of providers, of judges and of EXTERNAL evaluators. */
   proxies: ProxySettings;
@@ -146,6 +148,7 @@ export function readConfig(environment: Environment): ConfigResult {
     },
     providerConcurrencyPerOrganization: values.PROVIDER_CONCURRENCY_PER_ORGANIZATION,
     maxBodyBytes: values.MAX_BODY_BYTES,
+    bodiesMemoryBytes: values.BODIES_MEMORY_BYTES ?? null,
     cacheMemoryBytes: values.CACHE_MEMORY_BYTES,
     proxies: {
       https: values.HTTPS_PROXY ?? null,

@@ -5,7 +5,7 @@
 import { Type } from '@sinclair/typebox';
 import { NETWORK_VARIABLES } from './network.ts';
 import { address, addresses, allowList, proxy, proxyBypass, secretKeys } from './texts.ts';
-import { choice, integer, optionalText, PROCESSES, secret, text } from './variable.ts';
+import { choice, integer, optionalInteger, optionalText, PROCESSES, secret, text } from './variable.ts';
 
 const MIB = 1024 * 1024;
 const GIB = 1024 * MIB;
@@ -93,6 +93,14 @@ export const VARIABLES = Type.Object({
     group: 'Gateway',
     roles: ['gateway', 'api'],
     description: 'The largest request body. A response may be four times as large.',
+  }),
+  BODIES_MEMORY_BYTES: optionalInteger(MIB, 1024 * 1024 * MIB, {
+    defaultText: 'a quarter of the memory that the process may have, divided by `GATEWAYS`',
+    unit: 'bytes',
+    group: 'Gateway',
+    roles: ['gateway'],
+    description:
+      'Request bodies of more than 64 KiB that each gateway holds in memory, at least two of `MAX_BODY_BYTES`. One organization has at most half; further bodies wait ([more](guides/routing.md#neighbours)).',
   }),
   CACHE_MEMORY_BYTES: integer(MIB, 64 * 1024 * MIB, {
     default: 64 * MIB,

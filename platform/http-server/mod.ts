@@ -5,6 +5,7 @@ export { readAcceptEncoding } from './compression/mod.ts';
 export { warningBound, watchConnections } from './connections.ts';
 export { bearerToken, onlyCredential, requireSingleCredentials } from './credentials.ts';
 export {
+  type BodyRoom,
   type BodySource,
   type BodyWriter,
   innerRequest,

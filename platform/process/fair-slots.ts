@@ -1,13 +1,14 @@
 /**
- * Bounds the number of jobs that run at once, fairly among owners: a free slot goes to the waiting owner with the fewest
- * running jobs, and among equals to the one whose turn is longest ago. The jobs of one owner start in order.
+ * Bounds what is taken at once, fairly among owners: what becomes free goes to the waiting owner that has the least, and among
+ * equals to the one whose turn is longest ago. The jobs of one owner start in order. A job takes one slot, or as many as its size
+ * says: bytes of memory, for instance.
  */
 export type FairSlotsOptions = {
-  /** Jobs that run at a time. */
+  /** Slots that are taken at a time. */
   count: number;
-  /** Jobs beyond `count`, each of an owner that has none running: an owner that fills all slots delays no other. */
+  /** Slots beyond `count`, each for a job of an owner that has nothing: an owner that fills all slots delays no other. */
   spare?: number;
-  /** Running jobs of one owner; default: `count`. */
+  /** Slots of one owner; default: `count`. */
   ofOne?: number;
   /** Waiting jobs; a job beyond them is refused at once. */
   maxWaiting: number;
@@ -17,22 +18,31 @@ export type FairSlotsOptions = {
   patienceMs?: number;
 };
 
-type Waiting = { settle(hasSlot: boolean): void };
+/** What a job has taken. */
+export type Taken = {
+  /** Gives back all but so many slots. */
+  shrinkTo(size: number): void;
+  /** Gives back the rest. May be called again. */
+  release(): void;
+};
+
+type Waiting = { size: number; settle(taken: Taken | null): void };
 
 export class FairSlots {
   readonly #options: FairSlotsOptions;
-  readonly #runningOf = new Map<string, number>();
+  readonly #takenBy = new Map<string, number>();
   /** Waiting jobs by owner; the owner whose turn is longest ago comes first. */
   readonly #waitingOf = new Map<string, Waiting[]>();
-  #running = 0;
+  #taken = 0;
   #waiting = 0;
 
   constructor(options: FairSlotsOptions) {
     this.#options = options;
   }
 
+  /** Slots that are taken. */
   get running(): number {
-    return this.#running;
+    return this.#taken;
   }
 
   get waiting(): number {
@@ -41,75 +51,114 @@ export class FairSlots {
 
   /** Runs `work` as soon as its owner gets a slot. Resolves with null when the queue is full, or the wait took too long. */
   async run<Result>(owner: string, work: () => Promise<Result>): Promise<Result | null> {
-    if (this.#hasRoom(owner)) this.#take(owner);
-    else if (!(await this.#wait(owner))) return null;
+    const taking = this.take(owner);
+    const taken = taking instanceof Promise ? await taking : taking;
+    if (taken === null) return null;
     try {
       return await work();
     } finally {
-      this.#release(owner);
+      taken.release();
     }
   }
 
-  #hasRoom(owner: string): boolean {
-    const { count, spare = 0, ofOne = count } = this.#options;
-    const own = this.#runningOf.get(owner) ?? 0;
-    return own < ofOne && (this.#running < count || (own === 0 && this.#running < count + spare));
+  /**
+   * Takes slots, at once where that is fair. Null: the queue is full, or the wait took too long.
+   * @param size slots, at most `count` and `ofOne` of them
+   */
+  take(owner: string, size = 1): Taken | null | Promise<Taken | null> {
+    if (this.#fits(owner, size) && !this.#isBehind(owner)) return this.#give(owner, size);
+    const { maxWaiting, maxWaitingOfOne } = this.#options;
+    const own = this.#waitingOf.get(owner)?.length ?? 0;
+    if (this.#waiting >= maxWaiting || own >= maxWaitingOfOne) return null;
+    return this.#wait(owner, size);
   }
 
-  #take(owner: string): void {
-    this.#running += 1;
-    this.#runningOf.set(owner, (this.#runningOf.get(owner) ?? 0) + 1);
+  #fits(owner: string, size: number): boolean {
+    const { count, spare = 0 } = this.#options;
+    const own = this.#takenBy.get(owner) ?? 0;
+    const all = this.#taken + size;
+    return this.#isAllowed(owner, size) && (all <= count || (own === 0 && all <= count + spare));
   }
 
-  #release(owner: string): void {
-    this.#running -= 1;
-    const left = this.#runningOf.get(owner)! - 1;
-    if (left === 0) this.#runningOf.delete(owner);
-    else this.#runningOf.set(owner, left);
-    for (let next = this.#next(); next !== null; next = this.#next()) this.#start(next);
+  /** Returns whether only others keep an owner from so many slots. */
+  #isAllowed(owner: string, size: number): boolean {
+    const { count, ofOne = count } = this.#options;
+    return (this.#takenBy.get(owner) ?? 0) + size <= ofOne;
   }
 
-  /** Returns the owner whose first waiting job starts next; null: none may start. */
+  /** Returns whether a waiting job comes first: of the same owner, or of one that has no more. */
+  #isBehind(owner: string): boolean {
+    if (this.#waitingOf.has(owner)) return true;
+    const next = this.#next();
+    return next !== null && (this.#takenBy.get(next) ?? 0) <= (this.#takenBy.get(owner) ?? 0);
+  }
+
+  /** Returns the owner whose first waiting job comes next, when there is room for it; null: all wait for their own jobs. */
   #next(): string | null {
     let chosen: string | null = null;
-    let fewest = Number.POSITIVE_INFINITY;
-    for (const owner of this.#waitingOf.keys()) {
-      const own = this.#runningOf.get(owner) ?? 0;
-      if (own < fewest && this.#hasRoom(owner)) [chosen, fewest] = [owner, own];
+    let least = Number.POSITIVE_INFINITY;
+    for (const [owner, [first]] of this.#waitingOf) {
+      const own = this.#takenBy.get(owner) ?? 0;
+      if (own < least && this.#isAllowed(owner, first!.size)) [chosen, least] = [owner, own];
     }
     return chosen;
   }
 
-  /** Starts an owner's first waiting job. Counts it before its own code runs, so that no other job takes the slot. */
-  #start(owner: string): void {
-    const first = this.#waitingOf.get(owner)![0]!;
-    this.#remove(owner, first);
-    const others = this.#waitingOf.get(owner);
-    if (others !== undefined) {
-      this.#waitingOf.delete(owner);
-      this.#waitingOf.set(owner, others);
-    }
-    this.#take(owner);
-    first.settle(true);
+  /** Counts before the job's own code runs, so that no other job takes the slots. */
+  #give(owner: string, size: number): Taken {
+    this.#add(owner, size);
+    let held = size;
+    const shrinkTo = (to: number): void => {
+      if (to >= held) return;
+      this.#add(owner, to - held);
+      held = to;
+      this.#startWaiting();
+    };
+    return { shrinkTo, release: () => shrinkTo(0) };
   }
 
-  async #wait(owner: string): Promise<boolean> {
-    const { maxWaiting, maxWaitingOfOne, patienceMs } = this.#options;
-    const own = this.#waitingOf.get(owner) ?? [];
-    if (this.#waiting >= maxWaiting || own.length >= maxWaitingOfOne) return false;
-    const { promise, resolve } = Promise.withResolvers<boolean>();
-    const one: Waiting = { settle: resolve };
-    own.push(one);
-    this.#waitingOf.set(owner, own);
+  #add(owner: string, slots: number): void {
+    this.#taken += slots;
+    const own = (this.#takenBy.get(owner) ?? 0) + slots;
+    if (own === 0) this.#takenBy.delete(owner);
+    else this.#takenBy.set(owner, own);
+  }
+
+  /** Starts the waiting jobs that there is room for. A large one is not passed by smaller ones, or it might wait for ever. */
+  #startWaiting(): void {
+    for (;;) {
+      const owner = this.#next();
+      if (owner === null) return;
+      const first = this.#waitingOf.get(owner)![0]!;
+      if (!this.#fits(owner, first.size)) return;
+      this.#remove(owner, first);
+      const others = this.#waitingOf.get(owner);
+      if (others !== undefined) {
+        this.#waitingOf.delete(owner);
+        this.#waitingOf.set(owner, others);
+      }
+      first.settle(this.#give(owner, first.size));
+    }
+  }
+
+  async #wait(owner: string, size: number): Promise<Taken | null> {
+    const { patienceMs } = this.#options;
+    const { promise, resolve } = Promise.withResolvers<Taken | null>();
+    const one: Waiting = { size, settle: resolve };
+    const own = this.#waitingOf.get(owner);
+    if (own === undefined) this.#waitingOf.set(owner, [one]);
+    else own.push(one);
     this.#waiting += 1;
     if (patienceMs === undefined) return await promise;
     const timer = setTimeout(() => {
       this.#remove(owner, one);
-      resolve(false);
+      resolve(null);
+      // What waited behind it may fit.
+      this.#startWaiting();
     }, patienceMs);
-    const hasSlot = await promise;
+    const taken = await promise;
     clearTimeout(timer);
-    return hasSlot;
+    return taken;
   }
 
   #remove(owner: string, one: Waiting): void {

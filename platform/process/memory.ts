@@ -1,7 +1,14 @@
-/** The memory of this process: what a start needed once is given back, and garbage may wait. */
+/** The memory of this process: how much it may have, what a start needed once is given back, and garbage may wait. */
+import { totalmem } from 'node:os';
 import { performance } from 'node:perf_hooks';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
+
+/** Returns the bytes that this process may have: those of the machine, or of its container. */
+export function availableMemory(): number {
+  // 0, or more than there is: no container bounds it.
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+}
 
 /** After a start, and again while the process was busy. */
 const FIRST_LOOK_MS = 5_000;

@@ -220,6 +220,7 @@ export class ClientConnection {
   }
 
   #onResponseEnd(exchange: ServerExchange): void {
+    exchange.body.release();
     if (this.#exchange !== exchange) return;
     if (exchange.answer.endsConnection) {
       this.end();

@@ -10,6 +10,7 @@ import {
   optionsOf,
   parseHeaderLines,
 } from '../../http-message/mod.ts';
+import type { FairSlots, Taken } from '../../process/fair-slots.ts';
 import { joinBytesInTurns } from '../../process/turns.ts';
 
 export type RequestHead = {
@@ -132,9 +133,20 @@ export type BodyFlow = {
   sendContinue: (() => void) | null;
 };
 
-type Reader = { maxBytes: number; resolve(body: Promise<Buffer>): void; reject(error: AssayError): void };
+/** Memory for large bodies, a slot for each byte, and whose bodies these are. */
+export type BodyRoom = { slots: Pick<FairSlots, 'take'>; owner: string };
 
-/** Bytes of a body that are held until its handler reads it; the socket is paused beyond them. */
+type Reader = {
+  maxBytes: number;
+  room: BodyRoom | null;
+  resolve(body: Promise<Buffer>): void;
+  reject(error: AssayError): void;
+};
+
+/**
+ * Bytes of a body that are held until its handler reads it, and without room; the socket is paused beyond them. A connection needs
+ * as much in any case.
+ */
 const HELD_BYTES = 64 * 1024;
 /** Bytes of an unwanted body that are read and discarded, so that the client reaches the response. */
 const DISCARDED_BYTES = 64 * 1024 * 1024;
@@ -147,6 +159,7 @@ export class IncomingBody {
   #bytesLeft: number;
   readonly #held = new GatheredBytes();
   #reader: Reader | null = null;
+  #room: Taken | 'awaited' | null = null;
   #isDiscarded = false;
   #discardedBytes = 0;
   #isRequested: boolean;
@@ -193,20 +206,21 @@ export class IncomingBody {
 
   /**
    * Reads the whole body.
-   * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come;
-   *   client_closed_request when the client leaves in the middle
+   * @param room where a body of more than 64 KiB waits for its room, until the request is over. Null: it needs none
+   * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come; bodies_busy when there is no
+   *   room for it; client_closed_request when the client leaves in the middle
    */
-  read(maxBytes: number): Promise<Buffer> {
+  read(maxBytes: number, room: BodyRoom | null = null): Promise<Buffer> {
     if (this.#framing !== 'chunked' && this.#framing > maxBytes) {
       this.discard();
       return Promise.reject(tooLarge(maxBytes));
     }
     if (this.#isAborted) return Promise.reject(clientLeft());
     return new Promise((resolve, reject) => {
-      this.#reader = { maxBytes, resolve, reject };
-      if (this.#held.length > maxBytes) this.#refuse(this.#reader);
-      else if (this.isWhole) this.#finish();
-      else this.#request();
+      this.#reader = { maxBytes, room, resolve, reject };
+      this.#check(this.#reader);
+      if (this.isWhole) this.#finish();
+      else if (this.#reader !== null) this.#request();
     });
   }
 
@@ -223,6 +237,14 @@ export class IncomingBody {
     this.#held.clear();
     this.#reader?.reject(clientLeft());
     this.#reader = null;
+    this.release();
+  }
+
+  /** Gives the body's room back: the request is over. */
+  release(): void {
+    if (this.#room === null || this.#room === 'awaited') return;
+    this.#room.release();
+    this.#room = null;
   }
 
   #take(bytes: Buffer): void {
@@ -231,12 +253,41 @@ export class IncomingBody {
       return;
     }
     this.#held.push(bytes);
-    if (this.#reader === null) {
-      if (this.#held.length > HELD_BYTES) this.#flow.pause();
-    } else if (this.#held.length > this.#reader.maxBytes) this.#refuse(this.#reader);
+    if (this.#reader !== null) this.#check(this.#reader);
+    else if (this.#held.length > HELD_BYTES) this.#flow.pause();
+  }
+
+  /** Sees to it that a body is no larger than it may be, and has room. */
+  #check(reader: Reader): void {
+    if (this.#held.length > reader.maxBytes) this.#refuse(reader, tooLarge(reader.maxBytes));
+    else if (this.#held.length > HELD_BYTES && this.#room === null) this.#takeRoom(reader);
+  }
+
+  #takeRoom(reader: Reader): void {
+    const { room, maxBytes } = reader;
+    if (room === null) return;
+    const taking = room.slots.take(room.owner, this.#framing === 'chunked' ? maxBytes : this.#framing);
+    if (taking instanceof Promise) void this.#awaitRoom(reader, taking);
+    else this.#onRoom(reader, taking);
+  }
+
+  async #awaitRoom(reader: Reader, taking: Promise<Taken | null>): Promise<void> {
+    this.#room = 'awaited';
+    this.#flow.pause();
+    this.#onRoom(reader, await taking);
+    if (this.isWhole) this.#finish();
+    else if (this.#reader === reader) this.#flow.resume();
+  }
+
+  #onRoom(reader: Reader, taken: Taken | null): void {
+    this.#room = taken;
+    // The client may have left meanwhile.
+    if (this.#reader !== reader) this.release();
+    else if (taken === null) this.#refuse(reader, noRoom());
   }
 
   #request(): void {
+    if (this.#room === 'awaited') return;
     if (!this.#isRequested && this.#held.length === 0) this.#flow.sendContinue?.();
     this.#isRequested = true;
     this.#flow.resume();
@@ -244,21 +295,30 @@ export class IncomingBody {
 
   #finish(): void {
     const reader = this.#reader;
-    if (reader === null) return;
+    if (reader === null || this.#room === 'awaited') return;
     this.#reader = null;
+    // Of a body in chunks, the length is known at its end.
+    if (this.#room !== null) this.#room.shrinkTo(this.#held.length);
     reader.resolve(joinBytesInTurns(this.#held.pieces()));
     this.#held.clear();
   }
 
-  #refuse(reader: Reader): void {
+  #refuse(reader: Reader, error: AssayError): void {
     this.#reader = null;
     this.discard();
-    reader.reject(tooLarge(reader.maxBytes));
+    reader.reject(error);
   }
 }
 
 function tooLarge(maxBytes: number): AssayError {
   return new AssayError('body_too_large', `The request body is larger than the ${maxBytes} bytes allowed`);
+}
+
+function noRoom(): AssayError {
+  return new AssayError(
+    'bodies_busy',
+    'There was no memory for this request body: those of other requests, of your organization or of all, take as much as they may; Retry-After says when to try again',
+  );
 }
 
 function clientLeft(): AssayError {

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { AssayError } from '#core/contracts/errors.ts';
-import type { IncomingBody } from './incoming-request.ts';
+import type { BodyRoom, IncomingBody } from './incoming-request.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 /** Origin of every request's URL: routes depend on the path alone, not on the `Host` header. */
@@ -67,11 +67,12 @@ export class ServerRequest implements Request {
 
   /**
    * Reads the whole body.
-   * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come;
-   *   client_closed_request when the client leaves in the middle
+   * @param room where a body of more than 64 KiB waits for its room, until the response has ended. Default: it needs none
+   * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come; bodies_busy when there is no
+   *   room for it; client_closed_request when the client leaves in the middle
    */
-  readBody(maxBytes: number): Promise<Buffer> {
-    return this.#incoming.read(maxBytes);
+  readBody(maxBytes: number, room: BodyRoom | null = null): Promise<Buffer> {
+    return this.#incoming.read(maxBytes, room);
   }
 
   get body(): Request['body'] {

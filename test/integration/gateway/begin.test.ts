@@ -12,6 +12,7 @@ import { LOGGED } from '../../../gateway/limits/logging-rate.ts';
 import { createModelLists } from '../../../gateway/models/model-list.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
 import { createAuthenticator } from '../../../gateway/request/authenticate.ts';
+import { createBodySlots } from '../../../gateway/request/body-room.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';
 import { createCallHandler } from '../../../gateway/request/handle.ts';
 import { createProviderSources } from '../../../gateway/response/sources.ts';
@@ -56,6 +57,7 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
       clock: systemClock,
       log: createLogger({ role: 'test', level: 'silent' }),
       maxBodyBytes: config.maxBodyBytes,
+      bodySlots: createBodySlots({ bytes: 1, maxBodyBytes: config.maxBodyBytes }),
       authenticate: createAuthenticator(
         { find: () => API_KEY, findById: async () => API_KEY, providerKeysOf: () => NO_PROVIDER_KEYS },
         { evaluationOf: () => null, experimentOf: () => null, keyOf: () => null },

@@ -1,4 +1,5 @@
 /** Organizations that share a gateway, where one of them sends calls that its provider is silent about. */
+import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
@@ -38,7 +39,7 @@ async function setUp(t: Test, environment: Record<string, string> = {}) {
     if (first === null) throw new Error(`${what} had no answer within ${SOON_MS} ms`);
     return first;
   };
-  return { ...gateway, neighbour, isSoon };
+  return { ...gateway, neighbour, neighbourKey: key, isSoon };
 }
 
 t.test('1,024 silent calls of one organization do not keep another from its provider', async (t) => {
@@ -87,4 +88,29 @@ t.test('an organization at its bound of connections gets a 503, or its fallback 
   const next = neighbour(HELLO);
   staying.abort();
   t.equal((await isSoon('a call that waited', next)).status, 200, 'a client that leaves makes room');
+});
+
+t.test('large bodies of one organization that never end do not keep the bodies of another', async (t) => {
+  const MIB = 1024 * 1024;
+  const { url, neighbourKey, chat, isSoon } = await setUp(t, {
+    MAX_BODY_BYTES: `${MIB}`,
+    BODIES_MEMORY_BYTES: `${8 * MIB}`,
+  });
+  const { hostname, port } = new URL(url);
+  const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${neighbourKey}\r\ncontent-length: ${MIB}\r\n\r\n`;
+  for (let n = 0; n < 32; n += 1) {
+    const socket = connect(Number(port), hostname).on('error', () => {});
+    t.teardown(() => socket.destroy());
+    socket.write(head + ' '.repeat(MIB - 1));
+  }
+  const metric = async (name: string) => {
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    return Number(new RegExp(`^assay_gateway_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(metrics)?.[1]);
+  };
+  await waitFor('the others to wait', async () => (await metric('bodies_waiting')) === 28);
+  t.equal(await metric('bodies_bytes'), 4 * MIB, 'half of the room');
+  const large = { ...HELLO, messages: [{ role: 'user', content: 'x'.repeat(MIB / 2) }] };
+  const answer = await isSoon('a large body of the other organization', chat(large));
+  t.equal(answer.status, 200);
+  await answer.text();
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { FairSlots } from '#platform/process/fair-slots.ts';
+import { FairSlots, type Taken } from '#platform/process/fair-slots.ts';
 
 const OWNERS = ['a', 'b', 'c', 'd'];
 const BOUNDS = { maxWaiting: 1_000, maxWaitingOfOne: 1_000 };
@@ -158,4 +158,84 @@ t.test('a job that fails gives its slot back', async (t) => {
   const next = slots.run('a', async () => 'done');
   await t.rejects(failing, { message: 'broken' });
   t.equal(await next, 'done');
+});
+
+const COUNT = 100;
+const OF_ONE = 60;
+
+t.test('jobs of several sizes stay within the bounds, start in order, and all have their turn', async () => {
+  const sized = fc.array(
+    fc.oneof(
+      fc.record({ owner: fc.constantFrom(...OWNERS), size: fc.integer({ min: 1, max: OF_ONE }) }),
+      fc.record({ which: fc.nat(100), shrunk: fc.boolean() }),
+    ),
+    { maxLength: 60 },
+  );
+  const property = fc.asyncProperty(sized, fc.nat(40), async (given, spare) => {
+    const slots = new FairSlots({ count: COUNT, ofOne: OF_ONE, spare, ...BOUNDS });
+    type Sized = { owner: string; size: number; taken: Taken };
+    const running: Sized[] = [];
+    /** In the order in which they came. */
+    const waiting: { owner: string; size: number }[] = [];
+    const takenBy = (owner: string) =>
+      running.filter((job) => job.owner === owner).reduce((sum, { size }) => sum + size, 0);
+    const fail = (what: string) => {
+      throw new Error(what);
+    };
+    const check = () => {
+      const all = running.reduce((sum, { size }) => sum + size, 0);
+      if (all !== slots.running) fail(`${slots.running} are taken, of which ${all} are known`);
+      if (all > COUNT + spare) fail(`${all} are taken`);
+      for (const owner of OWNERS) if (takenBy(owner) > OF_ONE) fail(`${owner} has ${takenBy(owner)}`);
+      if (running.length === 0 && waiting.length > 0) fail('a job waits, and none runs');
+    };
+    const add = async (owner: string, size: number) => {
+      const job = { owner, size };
+      waiting.push(job);
+      const taken = (await slots.take(owner, size))!;
+      if (waiting.find((other) => other.owner === owner) !== job) fail(`${owner}'s jobs overtook`);
+      waiting.splice(waiting.indexOf(job), 1);
+      running.push({ owner, size, taken });
+    };
+    for (const step of given) {
+      if ('owner' in step) void add(step.owner, step.size);
+      else if (running.length > 0) {
+        const at = step.which % running.length;
+        const job = running[at]!;
+        if (step.shrunk) job.size = Math.ceil(job.size / 2);
+        else running.splice(at, 1);
+        job.taken.shrinkTo(step.shrunk ? job.size : 0);
+      }
+      await settle();
+      check();
+    }
+    while (running.length > 0) {
+      running.shift()!.taken.release();
+      await settle();
+      check();
+    }
+    if (slots.running + slots.waiting > 0) fail('something is left');
+  });
+  await fc.assert(property, { numRuns: 300 });
+});
+
+t.test('a large job is not passed by smaller ones, except of owners that have less', async (t) => {
+  const slots = new FairSlots({ count: COUNT, ...BOUNDS });
+  const started: string[] = [];
+  const take = async (owner: string, size: number, name = owner) => {
+    const taken = await slots.take(owner, size);
+    started.push(name);
+    return taken!;
+  };
+  const first = await take('a', 60);
+  const own = await take('b', 10);
+  const large = take('b', 45, 'large');
+  const smaller = [take('b', 1, 'behind it'), take('a', 20, 'of one that has more')];
+  void take('c', 20, 'of one that has less');
+  await settle();
+  t.same(started, ['a', 'b', 'of one that has less']);
+  first.release();
+  await Promise.all([large, ...smaller]);
+  t.same(started.slice(3), ['of one that has more', 'large', 'behind it']);
+  own.release();
 });
