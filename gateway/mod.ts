@@ -51,9 +51,9 @@ import {
   createPlanner,
 } from './routing/mod.ts';
 
-/** Connections of each of three pools: keys and ids, limits, stored responses. None keeps another waiting. */
-/** Large bodies get this part of the memory: a body that is unpacked, translated and logged is there three times. */
+/** Large bodies get this part of the memory: one that is translated and logged is there about three times. */
 const BODIES_SHARE = 4;
+/** Connections of each of three pools: keys and ids, limits, stored responses. None keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
 /** Time for writes that Postgres still lacks: responses to store, settlements of what calls cost. */

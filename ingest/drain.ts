@@ -53,7 +53,7 @@ const BACKOFF = { firstMs: 50, longestMs: 500 };
 type Progress = { stored: OutboxPosition; read: OutboxPosition };
 
 /** What was read from an outbox. */
-type Read = ReadResult & { from: OutboxPosition; prepared: PreparedEntries };
+type Read = ReadResult & { prepared: PreparedEntries };
 
 /** Result of a look at outboxes; `more`: there is a next batch already. */
 type Found = 'nothing' | 'some' | 'more';
@@ -65,7 +65,7 @@ export class Drain {
   readonly #store: BatchStore;
   readonly #progress = new Map<string, Progress>();
   /** The next batches of outboxes, read while the ones before them were stored. */
-  readonly #ahead = new Map<string, Promise<Read>>();
+  readonly #ahead = new Map<string, { from: OutboxPosition; batch: Promise<Read> }>();
   /** The times of the next checks whether an outbox's gateway is alive, on the monotonic clock. */
   readonly #nextLook = new Map<string, number>();
   readonly #writes: OutboxWrites;
@@ -183,13 +183,11 @@ export class Drain {
   async #read(outboxId: string, from: OutboxPosition): Promise<Read> {
     const ahead = this.#ahead.get(outboxId);
     this.#ahead.delete(outboxId);
-    const batch = await ahead;
-    return batch !== undefined && isSamePosition(batch.from, from)
-      ? batch
-      : await this.#readAnew(outboxId, from);
+    const isNext = ahead !== undefined && isSamePosition(ahead.from, from);
+    return await (isNext ? ahead.batch : this.#readAnew(outboxId, from));
   }
 
-  /** Drops batches that nobody will ask for: their outboxes were removed by another process. */
+  /** Drops the batches of outboxes that another process has removed. */
   #forgetAhead(isGone: (outboxId: string) => boolean): void {
     for (const outboxId of this.#ahead.keys()) if (isGone(outboxId)) this.#ahead.delete(outboxId);
   }
@@ -199,14 +197,14 @@ export class Drain {
     const prepared = await this.#store.prepare(
       result.entries.map((entry) => ({ ...entry, origin: originOf(outboxId, entry.position) })),
     );
-    return { ...result, from, prepared };
+    return { ...result, prepared };
   }
 
   #readAhead(outboxId: string, from: OutboxPosition): void {
-    const ahead = this.#readAnew(outboxId, from);
-    // A failure is told to whoever takes the batch.
-    ahead.catch(() => {});
-    this.#ahead.set(outboxId, ahead);
+    const batch = this.#readAnew(outboxId, from);
+    // A failure is thrown where the batch is taken.
+    batch.catch(() => {});
+    this.#ahead.set(outboxId, { from, batch });
   }
 
   #storeEntries(

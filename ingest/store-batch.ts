@@ -51,7 +51,7 @@ export type Besides = {
    * it rolls the transaction back and is thrown by `store`.
    */
   alongside?(tx: TransactionSql, first: number, end: number): Promise<void>;
-  /** Called when Postgres has the records and this process nothing to do; again when they are sent again. */
+  /** Called once the records are on their way to Postgres, and this process has little to do; again when they are sent again. */
   meanwhile?(): void;
 };
 
@@ -99,8 +99,8 @@ export class BatchOvertakenError extends Error {}
  */
 export const BATCH_EVERY_MS = 50;
 
-/** Of 1 KB, a slice takes a millisecond. */
-const ENTRIES_A_SLICE = 16;
+/** Bytes of entries that are prepared at once, which takes about a millisecond. */
+const SLICE_BYTES = 64 * 1024;
 
 const UNIQUE_VIOLATION = '23505';
 
@@ -121,8 +121,11 @@ export class BatchStore {
   async prepare(entries: readonly BatchEntry[]): Promise<PreparedEntries> {
     const items: ItemWith<BuiltRecord>[] = [];
     await inTurns(() => {
-      const slice = entries.slice(items.length, items.length + ENTRIES_A_SLICE);
-      items.push(...slice.map((entry) => this.#prepareOne(entry)));
+      for (let bytes = 0; items.length < entries.length && bytes < SLICE_BYTES; ) {
+        const entry = entries[items.length]!;
+        items.push(this.#prepareOne(entry));
+        bytes += entry.head.length + entry.requestBody.length + entry.responseBody.length;
+      }
       return items.length === entries.length;
     });
     return await this.#estimate(items);

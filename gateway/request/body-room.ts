@@ -10,8 +10,8 @@ export type BodyRoomOptions = {
 
 /** Shorter than the patience of clients, longer than a burst of large bodies takes to pass. */
 const PATIENCE_MS = 30_000;
-/** Of all connections. A waiting body takes the 64 KiB that it has sent. */
-const MAX_WAITING = 8_192;
+/** A waiting body takes up to 192 KiB: the beginning that was read, and what its paused socket has read ahead. */
+const MAX_WAITING = 4_096;
 const MAX_WAITING_OF_ONE = 2_048;
 /** Bodies beyond the bound, of organizations that have no other. */
 const SPARE_BODIES = 4;

@@ -74,19 +74,22 @@ const LARGEST_MAX_TOKENS = 1_000_000;
 /**
  * Reads the body of a request.
  * @param encoding its content-encoding; null: none
- * @param room where a large body waits for its room
+ * @param bounds the largest body, and where a large one waits for its room
  * @throws AssayError body_too_large, bodies_busy, unsupported_media_type, invalid_json, invalid_body or client_closed_request
  */
 export async function readRequestBody(
-  request: Pick<ServerRequest, 'readBody'>,
+  request: Pick<ServerRequest, 'readBody' | 'shrinkRoom'>,
   encoding: string | null,
   endpoint: ApiEndpoint,
-  maxBytes: number,
-  room: BodyRoom,
+  { maxBytes, slots, owner }: { maxBytes: number } & Omit<BodyRoom, 'isPacked'>,
 ): Promise<RequestBody | PromptedBody> {
-  const received = await request.readBody(maxBytes, room);
   const isPlain = encoding === null || encoding.trim().toLowerCase() === 'identity';
-  const body = parseBody(isPlain ? received : await decodeBody(received, encoding, maxBytes), endpoint);
+  let bytes = await request.readBody(maxBytes, { slots, owner, isPacked: !isPlain });
+  if (!isPlain) {
+    bytes = await decodeBody(bytes, encoding, maxBytes);
+    request.shrinkRoom(bytes.length);
+  }
+  const body = parseBody(bytes, endpoint);
   return body instanceof Promise ? await body : body;
 }
 

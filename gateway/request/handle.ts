@@ -78,8 +78,11 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const cacheOptions = parseCacheOptions(headers.cache);
       const limit = steps.limits.limitOf(headers, caller);
       const { contentEncoding } = headers;
-      const room = { slots: steps.bodySlots, owner: caller.organizationId };
-      const read = await readRequestBody(request, contentEncoding, endpoint, steps.maxBodyBytes, room);
+      const read = await readRequestBody(request, contentEncoding, endpoint, {
+        maxBytes: steps.maxBodyBytes,
+        slots: steps.bodySlots,
+        owner: caller.organizationId,
+      });
       const body = 'promptedBytes' in read ? await steps.expandPrompt(read, endpoint, caller) : read;
       const retries = parseRetries(headers.retry);
       const { candidates } = steps.plan(body.model);

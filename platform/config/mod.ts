@@ -68,9 +68,9 @@ export type Config = {
   providerConcurrencyPerOrganization: number;
   /** The largest request body that the gateway takes. */
   maxBodyBytes: number;
-  /** Stored responses that a gateway keeps in memory. */
-  /** Null: by the memory of the process. */
+  /** Large request bodies that a gateway holds in memory; null: by the memory of the process. */
   bodiesMemoryBytes: number | null;
+  /** Stored responses that a gateway keeps in memory. */
   cacheMemoryBytes: number;
   /** For calls of providers, of judges and of EXTERNAL evaluators. */
   proxies: ProxySettings;

@@ -206,6 +206,7 @@ export class ClientConnection {
   }
 
   #send(exchange: ServerExchange, response: Response): void {
+    exchange.handled();
     try {
       exchange.answer.send(response);
     } catch {

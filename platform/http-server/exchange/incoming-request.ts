@@ -133,8 +133,14 @@ export type BodyFlow = {
   sendContinue: (() => void) | null;
 };
 
-/** Memory for large bodies, a slot for each byte, and whose bodies these are. */
-export type BodyRoom = { slots: Pick<FairSlots, 'take'>; owner: string };
+/** Memory for large bodies, a slot for each byte. */
+export type BodyRoom = {
+  slots: Pick<FairSlots, 'take'>;
+  /** Whose body it is. */
+  owner: string;
+  /** True when the body is compressed: any of them may become as large as a body may be, and has room for that until `shrinkRoom`. */
+  isPacked: boolean;
+};
 
 type Reader = {
   maxBytes: number;
@@ -206,7 +212,7 @@ export class IncomingBody {
 
   /**
    * Reads the whole body.
-   * @param room where a body of more than 64 KiB waits for its room, until the request is over. Null: it needs none
+   * @param room where a body that is compressed, or of more than 64 KiB, waits for its room. Null: it needs none
    * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come; bodies_busy when there is no
    *   room for it; client_closed_request when the client leaves in the middle
    */
@@ -237,10 +243,14 @@ export class IncomingBody {
     this.#held.clear();
     this.#reader?.reject(clientLeft());
     this.#reader = null;
-    this.release();
   }
 
-  /** Gives the body's room back: the request is over. */
+  /** Keeps room for so many bytes only: those that a compressed body has become. */
+  shrinkRoom(bytes: number): void {
+    if (this.#room !== null && this.#room !== 'awaited') this.#room.shrinkTo(bytes);
+  }
+
+  /** Gives the body's room back: its handler has ended, and so has the response. */
   release(): void {
     if (this.#room === null || this.#room === 'awaited') return;
     this.#room.release();
@@ -260,13 +270,13 @@ export class IncomingBody {
   /** Sees to it that a body is no larger than it may be, and has room. */
   #check(reader: Reader): void {
     if (this.#held.length > reader.maxBytes) this.#refuse(reader, tooLarge(reader.maxBytes));
-    else if (this.#held.length > HELD_BYTES && this.#room === null) this.#takeRoom(reader);
+    else if (this.#room === null && reader.room !== null) this.#takeRoom(reader, reader.room);
   }
 
-  #takeRoom(reader: Reader): void {
-    const { room, maxBytes } = reader;
-    if (room === null) return;
-    const taking = room.slots.take(room.owner, this.#framing === 'chunked' ? maxBytes : this.#framing);
+  #takeRoom(reader: Reader, { slots, owner, isPacked }: BodyRoom): void {
+    if (this.#held.length <= (isPacked ? 0 : HELD_BYTES)) return;
+    const isKnown = this.#framing !== 'chunked' && !isPacked;
+    const taking = slots.take(owner, isKnown ? this.#framing : reader.maxBytes);
     if (taking instanceof Promise) void this.#awaitRoom(reader, taking);
     else this.#onRoom(reader, taking);
   }
@@ -298,7 +308,7 @@ export class IncomingBody {
     if (reader === null || this.#room === 'awaited') return;
     this.#reader = null;
     // Of a body in chunks, the length is known at its end.
-    if (this.#room !== null) this.#room.shrinkTo(this.#held.length);
+    if (reader.room?.isPacked === false) this.shrinkRoom(this.#held.length);
     reader.resolve(joinBytesInTurns(this.#held.pieces()));
     this.#held.clear();
   }

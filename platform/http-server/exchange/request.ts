@@ -23,6 +23,7 @@ export type Peer = {
   readonly isSecure: boolean;
 };
 
+type Incoming = Pick<IncomingBody, 'read' | 'shrinkRoom'>;
 type Client = { readonly signal: AbortSignal; readonly peer: Peer };
 
 export class ServerRequest implements Request {
@@ -30,14 +31,14 @@ export class ServerRequest implements Request {
   readonly url: string;
   /** Names and values in turn, unchanged. */
   readonly rawHeaders: readonly string[];
-  readonly #incoming: Pick<IncomingBody, 'read'>;
+  readonly #incoming: Incoming;
   readonly #client: Client;
   #headers: Headers | null = null;
   #web: Request | null = null;
 
   constructor(
     { method, target, rawHeaders }: Pick<InnerRequest, 'method' | 'target' | 'rawHeaders'>,
-    incoming: Pick<IncomingBody, 'read'>,
+    incoming: Incoming,
     client: Client,
   ) {
     this.method = method;
@@ -67,12 +68,18 @@ export class ServerRequest implements Request {
 
   /**
    * Reads the whole body.
-   * @param room where a body of more than 64 KiB waits for its room, until the response has ended. Default: it needs none
+   * @param room where a body that is compressed, or of more than 64 KiB, waits for its room. It has it until the handler and the
+   *   response have ended. Default: it needs none
    * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come; bodies_busy when there is no
    *   room for it; client_closed_request when the client leaves in the middle
    */
   readBody(maxBytes: number, room: BodyRoom | null = null): Promise<Buffer> {
     return this.#incoming.read(maxBytes, room);
+  }
+
+  /** Keeps room for so many bytes only: those that a compressed body has become. */
+  shrinkRoom(bytes: number): void {
+    this.#incoming.shrinkRoom(bytes);
   }
 
   get body(): Request['body'] {
@@ -182,7 +189,7 @@ export function innerRequest(
   { method, target, rawHeaders, body }: InnerRequest,
   client: { readonly signal: AbortSignal },
 ): Request {
-  const incoming = { read: () => Promise.resolve(body ?? Buffer.alloc(0)) };
+  const incoming = { read: () => Promise.resolve(body ?? Buffer.alloc(0)), shrinkRoom: () => {} };
   const { signal } = client;
   return new ServerRequest({ method, target, rawHeaders }, incoming, { signal, peer: NO_PEER });
 }
@@ -211,6 +218,7 @@ export class ServerExchange {
   readonly body: IncomingBody;
   readonly answer: ResponseWriter;
   readonly #socket: Socket;
+  #isHandled = false;
   #isDisconnected = false;
   #controller: AbortController | null = null;
 
@@ -235,10 +243,17 @@ export class ServerExchange {
     return this.#controller.signal;
   }
 
+  /** Notes that the handler has ended, which may need the body for longer than the client stays. */
+  handled(): void {
+    this.#isHandled = true;
+    if (this.#isDisconnected) this.body.release();
+  }
+
   leave(): void {
     const isAnswered = this.answer.isOver;
     this.#isDisconnected = true;
     this.body.abort();
+    if (this.#isHandled) this.body.release();
     this.answer.abort();
     if (!isAnswered) this.#controller?.abort(clientLeft());
   }

@@ -79,12 +79,12 @@ export async function measureEndToEnd(
   if (load.rate === 'backlog') assembly.holdIngest();
   let startedAt = performance.now();
   let cpuBefore = readCpu();
-  const found = await generator.run(job, watch.add);
-  if (load.rate === 'backlog') {
+  const found = await generator.run(job, watch.add).finally(() => {
+    if (load.rate !== 'backlog') return;
     startedAt = performance.now();
     cpuBefore = readCpu();
     assembly.releaseIngest();
-  }
+  });
   const waits = await watch.finish();
   const rows = await countNewRows(watcher, rowsBefore, found.calls);
   const seconds = (performance.now() - startedAt) / 1_000;

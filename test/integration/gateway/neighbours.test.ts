@@ -1,6 +1,7 @@
 /** Organizations that share a gateway, where one of them sends calls that its provider is silent about. */
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { waitFor } from '../../support/assay.ts';
@@ -90,12 +91,16 @@ t.test('an organization at its bound of connections gets a 503, or its fallback 
   t.equal((await isSoon('a call that waited', next)).status, 200, 'a client that leaves makes room');
 });
 
+const MIB = 1024 * 1024;
+const ROOM = { MAX_BODY_BYTES: `${MIB}`, BODIES_MEMORY_BYTES: `${8 * MIB}` };
+
+async function metric(url: string, name: string): Promise<number> {
+  const metrics = await (await fetch(`${url}/metrics`)).text();
+  return Number(new RegExp(`^assay_gateway_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(metrics)?.[1]);
+}
+
 t.test('large bodies of one organization that never end do not keep the bodies of another', async (t) => {
-  const MIB = 1024 * 1024;
-  const { url, neighbourKey, chat, isSoon } = await setUp(t, {
-    MAX_BODY_BYTES: `${MIB}`,
-    BODIES_MEMORY_BYTES: `${8 * MIB}`,
-  });
+  const { url, neighbourKey, chat, isSoon } = await setUp(t, ROOM);
   const { hostname, port } = new URL(url);
   const head = `POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\nauthorization: Bearer ${neighbourKey}\r\ncontent-length: ${MIB}\r\n\r\n`;
   for (let n = 0; n < 32; n += 1) {
@@ -103,14 +108,27 @@ t.test('large bodies of one organization that never end do not keep the bodies o
     t.teardown(() => socket.destroy());
     socket.write(head + ' '.repeat(MIB - 1));
   }
-  const metric = async (name: string) => {
-    const metrics = await (await fetch(`${url}/metrics`)).text();
-    return Number(new RegExp(`^assay_gateway_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(metrics)?.[1]);
-  };
-  await waitFor('the others to wait', async () => (await metric('bodies_waiting')) === 28);
-  t.equal(await metric('bodies_bytes'), 4 * MIB, 'half of the room');
+  await waitFor('the others to wait', async () => (await metric(url, 'bodies_waiting')) === 28);
+  t.equal(await metric(url, 'bodies_bytes'), 4 * MIB, 'half of the room');
   const large = { ...HELLO, messages: [{ role: 'user', content: 'x'.repeat(MIB / 2) }] };
   const answer = await isSoon('a large body of the other organization', chat(large));
   t.equal(answer.status, 200);
   await answer.text();
+});
+
+t.test('compressed bodies count as large as they are', async (t) => {
+  const { url, neighbourKey } = await setUp(t, ROOM);
+  const text = JSON.stringify({ ...SILENT, padding: 'x'.repeat(0.9 * MIB) });
+  const body = gzipSync(text);
+  const leaving = new AbortController();
+  t.teardown(() => leaving.abort());
+  for (let n = 0; n < 16; n += 1) {
+    const headers = { authorization: `Bearer ${neighbourKey}`, 'content-encoding': 'gzip' };
+    fetch(`${url}/v1/chat/completions`, { method: 'POST', headers, body, signal: leaving.signal }).catch(
+      () => {},
+    );
+  }
+  await waitFor('the others to wait', async () => (await metric(url, 'bodies_waiting')) === 12);
+  await waitFor('four to be unpacked', async () => (await metric(url, 'bodies_bytes')) === 4 * text.length);
+  t.equal(await metric(url, 'bodies_waiting'), 12);
 });

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { waitFor } from '../../support/assay.ts';
@@ -73,6 +74,9 @@ t.test('while Postgres stores a batch, the next one is read, and no further one'
   reader.stop();
   const running = reader.run();
   await waitFor('the second batch to be read', () => read() === 6);
+  // Time enough for further ones.
+  await sleep(200);
+  t.equal(read(), 6);
   t.same(batches, []);
   await release();
   await running;

@@ -10,21 +10,28 @@ import { served } from './wire.ts';
 const MAX_BODY_BYTES = 400_000;
 const LARGE = 150_000;
 
-/** Serves bodies that need room; `/held` is answered once `answer` is called. */
+/** Serves bodies that need room; `/held` and `/packed` are answered once `answer` is called. */
 async function servedInRoom(t: Test, options: Partial<FairSlotsOptions> = {}) {
   const slots = new FairSlots({ count: 2 * LARGE - 1, maxWaiting: 100, maxWaitingOfOne: 100, ...options });
   const { promise: answered, resolve: answer } = Promise.withResolvers<void>();
+  const { promise: unpacked, resolve: unpack } = Promise.withResolvers<void>();
   const dial = await served(t, async (request) => {
     const { pathname } = new URL(request.url);
     try {
-      const body = await serverRequestOf(request).readBody(MAX_BODY_BYTES, { slots, owner: pathname });
-      if (pathname === '/held') await answered;
+      const isPacked = pathname === '/packed';
+      const own = serverRequestOf(request);
+      const body = await own.readBody(MAX_BODY_BYTES, { slots, owner: pathname, isPacked });
+      if (isPacked) {
+        await unpacked;
+        own.shrinkRoom(10 * body.length);
+      }
+      if (pathname === '/held' || isPacked) await answered;
       return new Reply(`${body.length} bytes of ${String.fromCharCode(body[0]!)}`);
     } catch (error) {
       return new Reply((error as { code: string }).code, { status: 503 });
     }
   });
-  return { slots, dial, answer };
+  return { slots, dial, answer, unpack };
 }
 
 /** A request with so many bytes of one letter, of which the last `missing` are not sent. */
@@ -66,6 +73,33 @@ t.test('a body in chunks has room for the largest one until it is whole', async 
   answer();
   await whole.until(`${LARGE} bytes of a`);
   t.match(whole.text(), /^HTTP\/1\.1 200 /);
+});
+
+t.test('a compressed body has room for the largest one until it is unpacked', async (t) => {
+  const { slots, dial, answer, unpack } = await servedInRoom(t, { count: MAX_BODY_BYTES });
+  const packed = await dial();
+  packed.send(plain('/packed', 5_000));
+  await waitFor('it to have room', () => slots.running === MAX_BODY_BYTES);
+  unpack();
+  await waitFor('the rest to be free', () => slots.running === 50_000);
+  answer();
+  await packed.until('5000 bytes of a');
+  await waitFor('all room to be free', () => slots.running === 0);
+  t.match(packed.text(), /^HTTP\/1\.1 200 /);
+});
+
+t.test('a client that leaves after its body takes room until its request is handled', async (t) => {
+  const { slots, dial, answer } = await servedInRoom(t);
+  const leaving = await dial();
+  leaving.send(plain('/held', LARGE));
+  await waitFor('it to have room', () => slots.running === LARGE);
+  leaving.socket.destroy();
+  const second = await dial();
+  second.send(plain('/', LARGE, 'b'));
+  await waitFor('the next to wait', () => slots.waiting === 1);
+  t.equal(slots.running, LARGE);
+  answer();
+  await second.until(`${LARGE} bytes of b`);
 });
 
 t.test('a body that gets no room in time is refused, and its connection goes on', async (t) => {
