@@ -121,7 +121,8 @@ function openAccount(counter: Counter, policy: Policy, ledger: Ledger): Account 
     refusedUntil: 0,
     callsPerSecond: 0,
     callsSinceMeasured: 0,
-    measuredSince: 0,
+    // A first call tells nothing of a demand, however young the process is.
+    measuredSince: Number.NEGATIVE_INFINITY,
     lastCallAt: 0,
     averageEstimateNano: 0,
     localWindow: null,

@@ -2,6 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { logPolicy } from '#core/rate-limit/mod.ts';
 import type { Decision } from '#platform/limiter/mod.ts';
+import type { Clock } from '#platform/process/clock.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { limitsWorld, makeCounter, makePolicy, queryOf } from './world.ts';
 
@@ -32,6 +33,20 @@ t.test('concurrent calls are admitted up to exactly the quota, each with the rem
     });
   }
 });
+
+t.test(
+  'the first call of a counter leases no credit but its own, in a process that has just begun, too',
+  async (t) => {
+    const beganAt = performance.now() - 10;
+    const clock: Clock = { now: () => Date.now(), monotonic: () => performance.now() - beganAt };
+    const counter = makeCounter();
+    const policy = makePolicy(4, 3_600);
+    const young = await world.limiter(t, { processId: 'young', clock }).admit(counter, policy);
+    t.match(young, { isAdmitted: true, remaining: 3 });
+    const other = await world.limiter(t, { processId: null }).admit(counter, policy);
+    t.match(other, { isAdmitted: true, remaining: 2 });
+  },
+);
 
 t.test('two limiters on one database together admit exactly the quota of calls', async (t) => {
   const limiters = [world.limiter(t, { processId: 'a' }), world.limiter(t, { processId: 'b' })];
