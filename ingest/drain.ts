@@ -52,7 +52,7 @@ const BACKOFF = { firstMs: 50, longestMs: 500 };
 /** The stored position of an outbox, its cursor in Postgres, and the position read, up to which nothing else needs storing. */
 type Progress = { stored: OutboxPosition; read: OutboxPosition };
 
-/** What was read from an outbox. */
+/** The result of reading an outbox. */
 type Read = ReadResult & { prepared: PreparedEntries };
 
 /** Result of a look at outboxes; `more`: there is a next batch already. */

@@ -44,7 +44,7 @@ type Item = ItemWith<StorableRecord>;
 /** Entries that are ready to be stored, in their order. */
 export type PreparedEntries = readonly Item[];
 
-/** What is done with entries besides storing them. */
+/** Work beside the storing of entries. */
 export type Besides = {
   /**
    * Runs in the transaction that stores the entries `[first, end)`, for changes that must be committed with them. An error of

@@ -18,7 +18,7 @@ export type FairSlotsOptions = {
   patienceMs?: number;
 };
 
-/** What a job has taken. */
+/** Slots that a job has taken. */
 export type Taken = {
   /** Gives back all but so many slots. */
   shrinkTo(size: number): void;
@@ -153,7 +153,7 @@ export class FairSlots {
     const timer = setTimeout(() => {
       this.#remove(owner, one);
       resolve(null);
-      // What waited behind it may fit.
+      // Jobs that waited behind it may fit.
       this.#startWaiting();
     }, patienceMs);
     const taken = await promise;

@@ -136,7 +136,7 @@ export type BodyFlow = {
 /** Memory for large bodies, a slot for each byte. */
 export type BodyRoom = {
   slots: Pick<FairSlots, 'take'>;
-  /** Whose body it is. */
+  /** The organization whose body it is. */
   owner: string;
   /** True when the body is compressed: any of them may become as large as a body may be, and has room for that until `shrinkRoom`. */
   isPacked: boolean;
@@ -307,7 +307,7 @@ export class IncomingBody {
     const reader = this.#reader;
     if (reader === null || this.#room === 'awaited') return;
     this.#reader = null;
-    // Of a body in chunks, the length is known at its end.
+    // The length of a body in chunks is known at its end.
     if (reader.room?.isPacked === false) this.shrinkRoom(this.#held.length);
     reader.resolve(joinBytesInTurns(this.#held.pieces()));
     this.#held.clear();

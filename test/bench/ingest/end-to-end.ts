@@ -38,7 +38,7 @@ const SAMPLES_PER_SECOND = 50;
 /** Of a load without a rate, bytes on their way to rows: enough for ingest to be busy always, not much more. */
 const BYTES_BEHIND = 4 * 1024 * 1024;
 const LEAST_RECORDS_BEHIND = 200;
-/** Of a backlog, one call in so many is looked for: fewer than a batch has. */
+/** Calls of a backlog for each one that is looked for: fewer than a batch has. */
 const BACKLOG_SAMPLE_EVERY = 200;
 /** The load goes on as the calls of the sample are seen: often, while so many are on their way. */
 const SAMPLES_BEHIND = 40;

@@ -25,7 +25,7 @@ async function worldOfThrees(t: Test) {
   };
   return {
     ...world,
-    /** Of the entries, in their order. */
+    /** The ids of the entries, in their order. */
     ids,
     /** Entries that were read so far, by all drains. */
     read: () => read,
