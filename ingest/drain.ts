@@ -141,7 +141,7 @@ export class Drain {
   async #pass(): Promise<Found> {
     let found: Found = 'nothing';
     const outboxIds = await listOutboxes(this.#options.root);
-    this.#forgetAhead((outboxId) => !outboxIds.includes(outboxId));
+    this.#keepAheadOf(outboxIds);
     for (const outboxId of outboxIds) {
       const one = await this.#drainOnce(outboxId);
       if (found === 'nothing' || one === 'more') found = one;
@@ -187,9 +187,10 @@ export class Drain {
     return await (isNext ? ahead.batch : this.#readAnew(outboxId, from));
   }
 
-  /** Drops the batches of outboxes that another process has removed. */
-  #forgetAhead(isGone: (outboxId: string) => boolean): void {
-    for (const outboxId of this.#ahead.keys()) if (isGone(outboxId)) this.#ahead.delete(outboxId);
+  /** Drops what was read ahead of other outboxes: another process has removed them. */
+  #keepAheadOf(outboxIds: readonly string[]): void {
+    for (const outboxId of this.#ahead.keys())
+      if (!outboxIds.includes(outboxId)) this.#ahead.delete(outboxId);
   }
 
   async #readAnew(outboxId: string, from: OutboxPosition): Promise<Read> {
