@@ -2,8 +2,8 @@
  * The bytes of one frame in a segment file:
  *
  *   u32  length of everything after these first 8 bytes
- *   u32  CRC-32 of the same
- *   u16  kind: 1 finished, 2 begun, 3 void
+ *   u32  CRC-32 of the same; of kind 4, of all but the bodies, and of samples of those
+ *   u16  kind: 1 finished, 2 begun, 3 void, 4 finished with large bodies
  *   u48  number of the call, counted by the writer of this outbox; 0 for a call that was never begun
  *   log entry, bounded by the frame's length (core/contracts/log-entry-codec.ts)
  *
@@ -38,6 +38,8 @@ const LEAST_LENGTH = FIELDS_BYTES + lengthsSize('bounded');
 
 /** A kind is written as its place in this list, counted from 1. */
 const KINDS = ['finished', 'begun', 'void'] as const;
+/** How a finished frame is written whose bodies are too large to be checked byte for byte. */
+const SAMPLED_KIND = 4;
 
 /**
  * Above the largest entry that a gateway writes (a request body of 48 MiB and a response body of 192): the writer refuses
@@ -49,30 +51,60 @@ export const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 /** Up to here a frame is made in one piece: copying its parts costs less than a checksum and a buffer for each. */
 const COPIED_BYTES = 16 * 1024;
 
+/** The least that a disk writes, or fails to write, in one piece. */
+const SECTOR_BYTES = 512;
+/** Of each sector. */
+const SAMPLE_BYTES = 8;
+/** Samples on their way into a checksum. Whoever fills it reads it at once. */
+const samples = Buffer.alloc(1_024 * SAMPLE_BYTES);
+
+/**
+ * Adds samples of a body to a checksum: the first bytes of each 512, and the last bytes. What a disk loses or mixes up are whole
+ * sectors, so each is found; a single bit that changes is found in a body that is checked whole only.
+ */
+function sampledChecksum(body: Uint8Array, checksum: number): number {
+  let found = checksum;
+  let filled = 0;
+  for (let from = 0; from < body.length; from += SECTOR_BYTES) {
+    const to = Math.min(from + SAMPLE_BYTES, body.length);
+    for (let at = from; at < to; at += 1) {
+      samples[filled] = body[at]!;
+      filled += 1;
+    }
+    if (filled > samples.length - SAMPLE_BYTES) {
+      found = crc32(samples.subarray(0, filled), found);
+      filled = 0;
+    }
+  }
+  return crc32(body.subarray(-SAMPLE_BYTES), crc32(samples.subarray(0, filled), found));
+}
+
+/** Adds the parts of an entry to a checksum. */
+function entryChecksum(
+  { head, requestBody, responseBody }: LogEntry,
+  isSampled: boolean,
+  checksum: number,
+): number {
+  const add = isSampled ? sampledChecksum : crc32;
+  return add(responseBody, add(requestBody, crc32(head, checksum)));
+}
+
 /** Encodes a frame. The parts of a large one are not copied. */
 export function encodeFrame({ kind, call, entry }: Frame): EncodedFrame {
   const bytes = ENTRY_OFFSET + encodedSize(entry, 'bounded');
   const isCopied = bytes <= COPIED_BYTES;
-  const first = Buffer.allocUnsafe(isCopied ? bytes : PREFIX_BYTES + LEAST_LENGTH);
+  const isSampled = !isCopied && kind === 'finished';
+  const first = Buffer.allocUnsafe(isCopied ? bytes : ENTRY_OFFSET + lengthsSize('bounded'));
   first.writeUInt32LE(bytes - PREFIX_BYTES, 0);
-  first.writeUInt16LE(KINDS.indexOf(kind) + 1, PREFIX_BYTES);
+  first.writeUInt16LE(isSampled ? SAMPLED_KIND : KINDS.indexOf(kind) + 1, PREFIX_BYTES);
   first.writeUIntLE(call, PREFIX_BYTES + 2, 6);
-  const buffers: Uint8Array[] = [first];
-  let checksum: number;
-  if (isCopied) {
-    writeEntry(first, ENTRY_OFFSET, entry, 'bounded');
-    checksum = crc32(first.subarray(PREFIX_BYTES));
-  } else {
-    writeLengths(first, ENTRY_OFFSET, entry, 'bounded');
-    checksum = crc32(first.subarray(PREFIX_BYTES));
-    for (const part of [entry.head, entry.requestBody, entry.responseBody]) {
-      if (part.length === 0) continue;
-      checksum = crc32(part, checksum);
-      buffers.push(part);
-    }
-  }
-  first.writeUInt32LE(checksum, 4);
-  return { buffers, bytes };
+  if (isCopied) writeEntry(first, ENTRY_OFFSET, entry, 'bounded');
+  else writeLengths(first, ENTRY_OFFSET, entry, 'bounded');
+  const own = crc32(first.subarray(PREFIX_BYTES));
+  first.writeUInt32LE(isCopied ? own : entryChecksum(entry, isSampled, own), 4);
+  if (isCopied) return { buffers: [first], bytes };
+  const parts = [entry.head, entry.requestBody, entry.responseBody].filter((part) => part.length > 0);
+  return { buffers: [first, ...parts], bytes };
 }
 
 export type DecodedFrame =
@@ -91,11 +123,16 @@ export function decodeFrame(source: Buffer, offset: number): DecodedFrame {
   const bytes = PREFIX_BYTES + length;
   if (available < bytes) return { state: 'incomplete', bytes };
   const payload = source.subarray(offset + PREFIX_BYTES, offset + bytes);
-  if (crc32(payload) !== source.readUInt32LE(offset + 4))
-    return { state: 'damaged', reason: 'checksum mismatch' };
-  const kind = KINDS[payload.readUInt16LE(0) - 1];
+  const checksum = source.readUInt32LE(offset + 4);
+  const number = payload.readUInt16LE(0);
+  const isSampled = number === SAMPLED_KIND;
+  if (!isSampled && crc32(payload) !== checksum) return { state: 'damaged', reason: 'checksum mismatch' };
+  const kind = isSampled ? 'finished' : KINDS[number - 1];
   if (kind === undefined) return { state: 'damaged', reason: 'a frame of an unknown kind' };
   const read = readEntry(payload, FIELDS_BYTES, 'bounded');
   if (read === null) return { state: 'damaged', reason: 'lengths do not add up' };
-  return { state: 'whole', frame: { kind, call: payload.readUIntLE(2, 6), entry: read.entry }, bytes };
+  const { entry } = read;
+  if (isSampled && entryChecksum(entry, isSampled, crc32(payload.subarray(0, LEAST_LENGTH))) !== checksum)
+    return { state: 'damaged', reason: 'checksum mismatch' };
+  return { state: 'whole', frame: { kind, call: payload.readUIntLE(2, 6), entry }, bytes };
 }

@@ -52,18 +52,93 @@ for (const { frame, hex } of FRAMES) {
   });
 }
 
-t.test('a frame too large to copy has the header of the first build, and its parts behind it', async (t) => {
-  const entry = { ...ENTRY, requestBody: Buffer.alloc(10_000, 'q'), responseBody: Buffer.alloc(10_000, 'a') };
-  const { buffers, bytes } = encodeFrame({ kind: 'finished', call: 1, entry });
-  t.equal(Buffer.from(buffers[0]!).toString('hex'), '374e0000c0960b1601000100000000000700000010270000');
-  t.same(buffers.slice(1), [entry.head, entry.requestBody, entry.responseBody], 'views, not copies');
-  t.equal(decodeFrame(Buffer.concat(buffers), 0).state, 'whole');
-  t.equal(bytes, 24 + 7 + 20_000);
+const LARGE = { ...ENTRY, requestBody: Buffer.alloc(10_000, 'q'), responseBody: Buffer.alloc(10_000, 'a') };
+
+t.test('a large frame of the first build, whose checksum is of all its bytes, is read', async (t) => {
+  const header = Buffer.from('374e0000c0960b1601000100000000000700000010270000', 'hex');
+  const bytes = Buffer.concat([header, LARGE.head, LARGE.requestBody, LARGE.responseBody]);
+  const frame = { kind: 'finished', call: 1, entry: LARGE };
+  t.same(decodeFrame(bytes, 0), { state: 'whole', frame, bytes: bytes.length });
+  bytes[10_000]! ^= 1;
+  t.same(decodeFrame(bytes, 0), { state: 'damaged', reason: 'checksum mismatch' });
 });
+
+/** The first 8 bytes of each 512, and the last 8. */
+function samplesOf(body: Buffer): Buffer {
+  const starts = Array.from({ length: Math.ceil(body.length / 512) }, (_, index) => 512 * index);
+  return Buffer.concat([...starts.map((start) => body.subarray(start, start + 8)), body.subarray(-8)]);
+}
+
+const anyLargeEntry = fc
+  .record({
+    head: fc.uint8Array({ maxLength: 50 }),
+    requestBody: fc.uint8Array({ minLength: 1, maxLength: 3_000 }),
+    responseBody: fc.uint8Array({ minLength: 17_000, maxLength: 17_600, size: 'max' }),
+    isSwapped: fc.boolean(),
+  })
+  .map(({ head, requestBody, responseBody, isSwapped }) => {
+    const [first, second] = isSwapped ? [responseBody, requestBody] : [requestBody, responseBody];
+    return { head: Buffer.from(head), requestBody: Buffer.from(first), responseBody: Buffer.from(second) };
+  });
+
+t.test(
+  'a frame too large to copy has parts that are not copied, and a checksum of their samples',
+  async (t) => {
+    fc.assert(
+      fc.property(anyLargeEntry, (entry) => {
+        const frame: Frame = { kind: 'finished', call: 1, entry };
+        const { buffers, bytes } = encodeFrame(frame);
+        const [header, ...parts] = buffers.map((part) =>
+          Buffer.from(part.buffer, part.byteOffset, part.length),
+        );
+        t.equal(bytes, 24 + entry.head.length + entry.requestBody.length + entry.responseBody.length);
+        t.equal(header!.readUInt16LE(8), 4);
+        const checked = [
+          header!.subarray(8),
+          entry.head,
+          ...[entry.requestBody, entry.responseBody].map(samplesOf),
+        ];
+        t.equal(header!.readUInt32LE(4), crc32(Buffer.concat(checked)));
+        t.same(
+          parts,
+          [entry.head, entry.requestBody, entry.responseBody].filter(({ length }) => length > 0),
+        );
+        t.equal(buffers.at(-1), entry.responseBody, 'a view, not a copy');
+        t.same(decodeFrame(Buffer.concat(buffers), 0), { state: 'whole', frame, bytes });
+      }),
+      { numRuns: 50 },
+    );
+  },
+);
+
+t.test(
+  'a sector that a disk has lost is found in a large frame, wherever in the file that begins',
+  async (t) => {
+    const SECTOR = 512;
+    const frame: Frame = { kind: 'finished', call: 1, entry: LARGE };
+    const whole = Buffer.concat(encodeFrame(frame).buffers);
+    const places = fc.record({ start: fc.nat(SECTOR - 1), sector: fc.nat(1_000), fill: fc.nat(255) });
+    fc.assert(
+      fc.property(places, ({ start, sector, fill }) => {
+        const file = Buffer.concat([Buffer.alloc(start), whole]);
+        const sectors = Math.ceil(file.length / SECTOR);
+        const from = (sector % sectors) * SECTOR;
+        const lost = Buffer.from(file).fill(
+          fill,
+          Math.max(start, from),
+          Math.min(from + SECTOR, file.length),
+        );
+        const found = decodeFrame(lost, start);
+        t.equal(found.state === 'whole', lost.equals(file));
+      }),
+      { numRuns: 2_000 },
+    );
+  },
+);
 
 t.test('a frame of an unknown kind is reported as damage and never misread', async (t) => {
   const later = Buffer.concat(encodeFrame({ kind: 'void', call: 7, entry: EMPTY }).buffers);
-  later.writeUInt16LE(4, 8);
+  later.writeUInt16LE(5, 8);
   later.writeUInt32LE(crc32(later.subarray(8)), 4);
   t.same(decodeFrame(later, 0), { state: 'damaged', reason: 'a frame of an unknown kind' });
 });
