@@ -7,11 +7,19 @@ import {
   KEY_CHANGES_SUBJECT,
   PROMPT_CHANGES_SUBJECT,
 } from '#core/contracts/channels.ts';
+import { MAX_ITEMS_BODY_BYTES } from '#core/contracts/dataset.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import { createSessionDirectory } from '#platform/browser-sessions/mod.ts';
 import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
-import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
+import {
+  createBodySlots,
+  serve,
+  serverRequestOf,
+  warningBound,
+  watchBodies,
+  watchConnections,
+} from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter, createLogLimit } from '#platform/limiter/mod.ts';
 import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
@@ -30,6 +38,7 @@ import {
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { availableMemory } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox, readInternalSecret } from '#platform/secrets/mod.ts';
@@ -91,6 +100,10 @@ const ALERT_CONNECTIONS = 2;
  * further.
  */
 const ALERT_TIMEOUT_MS = 5_000;
+/** Large bodies get this part of the memory, unless it is given in bytes: half of what they get in all gateways together. */
+const BODIES_SHARE = 8;
+/** In whose name bodies wait for room while their caller is not known: all strangers together. Log-ins are too small for that. */
+const STRANGERS = 'strangers';
 /** Longer than a query may take: nobody waits for a page of a deletion. */
 const ERASURE_TIMEOUT_MS = 60_000;
 
@@ -232,8 +245,16 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     if (mayHaveWritten()) announceChanges();
     return response;
   };
+  const bodySlots = createBodySlots({
+    bytes: config.bodiesMemoryBytes ?? Math.floor(availableMemory() / BODIES_SHARE),
+    maxBodyBytes: Math.max(config.maxBodyBytes, MAX_ITEMS_BODY_BYTES),
+  });
+  watchBodies(metrics, bodySlots);
   const server = await serve({
-    fetch: (request) => withActor(() => withClient(request, keySql, () => answer(request))),
+    fetch: (request) => {
+      serverRequestOf(request).limitBody(bodySlots, STRANGERS);
+      return withActor(() => withClient(request, keySql, () => answer(request)));
+    },
     formatError: failureBody,
     compresses: true,
     host: config.host,

@@ -1,6 +1,5 @@
 import type { Limiter } from '#platform/limiter/mod.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
-import type { FairSlots } from '#platform/process/fair-slots.ts';
 import type { ResponseCache } from './cache/mod.ts';
 import type { Recorder } from './request/record.ts';
 import type { BreakerState } from './routing/mod.ts';
@@ -80,19 +79,5 @@ export function watchLimiter(
     'gateway_limits_unsettled',
     'Costs of calls that the store of counters does not have yet',
     limiter.unreportedCalls,
-  );
-}
-
-/** Registers how much memory the large bodies of requests take. */
-export function watchBodies(metrics: Metrics, slots: Pick<FairSlots, 'running' | 'waiting'>): void {
-  metrics.readOnDemand(
-    'gateway_bodies_bytes',
-    'Bytes of request bodies of more than 64 KiB that have room in memory',
-    () => slots.running,
-  );
-  metrics.readOnDemand(
-    'gateway_bodies_waiting',
-    'Request bodies that wait for room in memory',
-    () => slots.waiting,
   );
 }

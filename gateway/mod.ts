@@ -3,7 +3,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { createCatalog } from '#core/models/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { createProviderClient } from '#platform/http-client/mod.ts';
-import { serve, warningBound, watchConnections } from '#platform/http-server/mod.ts';
+import {
+  createBodySlots,
+  serve,
+  warningBound,
+  watchBodies,
+  watchConnections,
+} from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter } from '#platform/limiter/mod.ts';
 import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
@@ -32,13 +38,12 @@ import { createResponseCache, watchErasures } from './cache/mod.ts';
 import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
-import { gatewayMetrics, watchBodies, watchLimiter } from './metrics.ts';
+import { gatewayMetrics, watchLimiter } from './metrics.ts';
 import { createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
 import { createPromptExpander } from './prompts/mod.ts';
 import { gatewayFacts } from './providers/facts.ts';
 import { createResolver } from './providers/resolve.ts';
 import { createAuthenticator } from './request/authenticate.ts';
-import { createBodySlots } from './request/body-room.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';

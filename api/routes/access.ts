@@ -1,7 +1,12 @@
 /** Authorization: every group of routes begins with one such instance for each scope that its routes need. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
-import { bearerToken, rawHeadersOf, requireSingleCredentials } from '#platform/http-server/mod.ts';
+import {
+  bearerToken,
+  rawHeadersOf,
+  requireSingleCredentials,
+  serverRequestOf,
+} from '#platform/http-server/mod.ts';
 import { type KeyDirectory, requirePath, type Scope } from '#platform/keys/mod.ts';
 import { noteActor, noteReading } from '#platform/postgres/mod.ts';
 import type { Caller, LoginService } from '../login/mod.ts';
@@ -69,6 +74,7 @@ async function authorize(request: Request, keys: Keys, scope: Scope): Promise<Ca
   }
   noteActor(caller.key.keyId);
   noteReading(scope === 'read');
+  serverRequestOf(request).ownBody(caller.key.organizationId);
   return caller;
 }
 

@@ -34,11 +34,15 @@ function declare<Output>(
   return { ...declared, '~standard': { version: 1, vendor: 'assay', validate } };
 }
 
-/** The JSON body of a request, of at most 1 MiB: read and checked once the caller is known. */
-export function jsonBody<T extends TSchema>(shape: T, example: Static<T>): Declared<Static<T>> {
+/** The JSON body of a request, by default of at most 1 MiB: read and checked once the caller is known. */
+export function jsonBody<T extends TSchema>(
+  shape: T,
+  example: Static<T>,
+  options: Pick<JsonBodyOptions, 'maxBytes'> = {},
+): Declared<Static<T>> {
   const checker = Compile(shape);
   return declare({ shape, example }, async (request) => {
-    const { value } = await readJsonBody(request as Request);
+    const { value } = await readJsonBody(request as Request, options);
     return { value: parseWith(checker, value) };
   });
 }

@@ -10,6 +10,9 @@ export type LoginRoutesOptions = { keys: Keys; login: LoginService };
 
 const TAG = 'Log-in';
 
+/** A key and a token, even if every character of them were escaped. Strangers may send no more: each body of theirs is in memory. */
+const MAX_LOGIN_BYTES = 4 * 1024;
+
 /** `/v1/login…`, `/v1/logout` and `/v1/me`: log-in of browsers. */
 export function loginRoutes({ keys, login }: LoginRoutesOptions) {
   const open = new Elysia({ detail: { tags: [TAG] } })
@@ -19,7 +22,7 @@ export function loginRoutes({ keys, login }: LoginRoutesOptions) {
       '/v1/login',
       async ({ request, origin, body }) => withCookie(await login.logIn(request, origin, body)),
       {
-        body: jsonBody(LoginBody, { key: 'sk-assay-…' }),
+        body: jsonBody(LoginBody, { key: 'sk-assay-…' }, { maxBytes: MAX_LOGIN_BYTES }),
         response: reply(MeJson),
         detail: { summary: 'Logs a browser in with an API key, or with the token of a link; sets a cookie' },
       },

@@ -78,12 +78,11 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const cacheOptions = parseCacheOptions(headers.cache);
       const limit = steps.limits.limitOf(headers, caller);
       const { contentEncoding } = headers;
-      const read = await readRequestBody(request, contentEncoding, endpoint, {
-        maxBytes: steps.maxBodyBytes,
-        slots: steps.bodySlots,
-        owner: caller.organizationId,
-      });
+      const room = { slots: steps.bodySlots, owner: caller.organizationId };
+      const bounds = { maxBytes: steps.maxBodyBytes, ...room };
+      const read = await readRequestBody(request, contentEncoding, endpoint, bounds);
       const body = 'promptedBytes' in read ? await steps.expandPrompt(read, endpoint, caller) : read;
+      if ('promptedBytes' in read) request.growRoom(body.bytes.length - read.promptedBytes.length, room);
       const retries = parseRetries(headers.retry);
       const { candidates } = steps.plan(body.model);
       if (allowed !== null) requireAllowedCandidates(allowed, candidates);

@@ -95,12 +95,13 @@ export const VARIABLES = Type.Object({
     description: 'The largest request body. A response may be four times as large.',
   }),
   BODIES_MEMORY_BYTES: optionalInteger(MIB, 1024 * 1024 * MIB, {
-    defaultText: 'a quarter of the memory that the process may have, divided by `GATEWAYS`',
+    defaultText:
+      'a quarter of the memory that the process may have, divided by `GATEWAYS`; in the API, an eighth',
     unit: 'bytes',
     group: 'Gateway',
-    roles: ['gateway'],
+    roles: ['gateway', 'api'],
     description:
-      'Request bodies of more than 64 KiB that each gateway holds in memory, at least two of `MAX_BODY_BYTES`. One organization has at most half; further bodies wait ([more](guides/routing.md#neighbours)).',
+      'Request bodies of more than 64 KiB that each gateway, and the API, may hold in memory, at least two of the largest. One organization has at most half; further bodies wait ([more](guides/routing.md#neighbours)).',
   }),
   CACHE_MEMORY_BYTES: integer(MIB, 64 * 1024 * MIB, {
     default: 64 * MIB,

@@ -1,6 +1,7 @@
 /** HTTP for every role: serving an app, reading bodies, health routes. */
 
 export { answerHealth, type HealthOptions, healthRoutes } from '../observability/health.ts';
+export { createBodySlots, watchBodies } from './body-room.ts';
 export { readAcceptEncoding } from './compression/mod.ts';
 export { warningBound, watchConnections } from './connections.ts';
 export { bearerToken, onlyCredential, requireSingleCredentials } from './credentials.ts';

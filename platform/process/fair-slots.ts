@@ -66,11 +66,17 @@ export class FairSlots {
    * @param size slots, at most `count` and `ofOne` of them
    */
   take(owner: string, size = 1): Taken | null | Promise<Taken | null> {
-    if (this.#fits(owner, size) && !this.#isBehind(owner)) return this.#give(owner, size);
+    const taken = this.takeNow(owner, size);
+    if (taken !== null) return taken;
     const { maxWaiting, maxWaitingOfOne } = this.#options;
     const own = this.#waitingOf.get(owner)?.length ?? 0;
     if (this.#waiting >= maxWaiting || own >= maxWaitingOfOne) return null;
     return this.#wait(owner, size);
+  }
+
+  /** Takes slots without waiting. Null: that would not be fair, or there are too few. */
+  takeNow(owner: string, size = 1): Taken | null {
+    return this.#fits(owner, size) && !this.#isBehind(owner) ? this.#give(owner, size) : null;
   }
 
   #fits(owner: string, size: number): boolean {

@@ -23,7 +23,7 @@ export type Peer = {
   readonly isSecure: boolean;
 };
 
-type Incoming = Pick<IncomingBody, 'read' | 'shrinkRoom'>;
+type Incoming = Pick<IncomingBody, 'read' | 'shrinkRoom' | 'growRoom'>;
 type Client = { readonly signal: AbortSignal; readonly peer: Peer };
 
 export class ServerRequest implements Request {
@@ -35,6 +35,8 @@ export class ServerRequest implements Request {
   readonly #client: Client;
   #headers: Headers | null = null;
   #web: Request | null = null;
+  /** Where its body waits for room. Null: it needs none. */
+  #room: BodyRoom | null = null;
 
   constructor(
     { method, target, rawHeaders }: Pick<InnerRequest, 'method' | 'target' | 'rawHeaders'>,
@@ -69,12 +71,30 @@ export class ServerRequest implements Request {
   /**
    * Reads the whole body.
    * @param room where a body that is compressed, or of more than 64 KiB, waits for its room. It has it until the handler and the
-   *   response have ended. Default: it needs none
+   *   response have ended. Default: where `limitBody` says
    * @throws AssayError body_too_large as soon as more than `maxBytes` are announced or have come; bodies_busy when there is no
    *   room for it; client_closed_request when the client leaves in the middle
    */
-  readBody(maxBytes: number, room: BodyRoom | null = null): Promise<Buffer> {
+  readBody(maxBytes: number, room: BodyRoom | null = this.#room): Promise<Buffer> {
     return this.#incoming.read(maxBytes, room);
+  }
+
+  /**
+   * Takes room at once for so many bytes more, by which its handler has made the body longer.
+   * @throws AssayError bodies_busy
+   */
+  growRoom(bytes: number, room: Omit<BodyRoom, 'isPacked'>): void {
+    this.#incoming.growRoom(bytes, room);
+  }
+
+  /** Makes its body, if it is large, wait for room unless its reader names another: that of `owner`, until `ownBody` is called. */
+  limitBody(slots: BodyRoom['slots'], owner: string): void {
+    this.#room = { slots, owner, isPacked: false };
+  }
+
+  /** Says whose its body is, before that is read. */
+  ownBody(owner: string): void {
+    if (this.#room !== null) this.#room = { ...this.#room, owner };
   }
 
   /** Keeps room for so many bytes only: those that a compressed body has become. */
@@ -189,7 +209,11 @@ export function innerRequest(
   { method, target, rawHeaders, body }: InnerRequest,
   client: { readonly signal: AbortSignal },
 ): Request {
-  const incoming = { read: () => Promise.resolve(body ?? Buffer.alloc(0)), shrinkRoom: () => {} };
+  const incoming = {
+    read: () => Promise.resolve(body ?? Buffer.alloc(0)),
+    shrinkRoom: () => {},
+    growRoom: () => {},
+  };
   const { signal } = client;
   return new ServerRequest({ method, target, rawHeaders }, incoming, { signal, peer: NO_PEER });
 }

@@ -1,7 +1,7 @@
 /** When the provider hears of a call: after its START is committed, and only if the client is still there. */
 import t, { type Test } from 'tap';
 import { createProviderClient, type ProviderClient } from '#platform/http-client/mod.ts';
-import { serve } from '#platform/http-server/mod.ts';
+import { createBodySlots, serve } from '#platform/http-server/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
@@ -12,7 +12,6 @@ import { LOGGED } from '../../../gateway/limits/logging-rate.ts';
 import { createModelLists } from '../../../gateway/models/model-list.ts';
 import { createResolver } from '../../../gateway/providers/resolve.ts';
 import { createAuthenticator } from '../../../gateway/request/authenticate.ts';
-import { createBodySlots } from '../../../gateway/request/body-room.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';
 import { createCallHandler } from '../../../gateway/request/handle.ts';
 import { createProviderSources } from '../../../gateway/response/sources.ts';

@@ -7,6 +7,7 @@ import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startTestGateway } from '../../support/gateway.ts';
 import type { ScriptedProvider } from '../../support/scripted-provider.ts';
+import { storePrompt } from '../../support/stored-prompt.ts';
 import { scriptedProvider } from '../../support/world.ts';
 
 const HELLO = { model: 'gpt-4o-mini', messages: [{ role: 'user', content: 'Hello' }] };
@@ -40,7 +41,7 @@ async function setUp(t: Test, environment: Record<string, string> = {}) {
     if (first === null) throw new Error(`${what} had no answer within ${SOON_MS} ms`);
     return first;
   };
-  return { ...gateway, neighbour, neighbourKey: key, isSoon };
+  return { ...gateway, neighbour, neighbourId: organizationId, neighbourKey: key, isSoon };
 }
 
 t.test('1,024 silent calls of one organization do not keep another from its provider', async (t) => {
@@ -96,7 +97,7 @@ const ROOM = { MAX_BODY_BYTES: `${MIB}`, BODIES_MEMORY_BYTES: `${8 * MIB}` };
 
 async function metric(url: string, name: string): Promise<number> {
   const metrics = await (await fetch(`${url}/metrics`)).text();
-  return Number(new RegExp(`^assay_gateway_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(metrics)?.[1]);
+  return Number(new RegExp(`^assay_http_${name}(?:\\{[^}]*\\})? (\\d+)$`, 'm').exec(metrics)?.[1]);
 }
 
 t.test('large bodies of one organization that never end do not keep the bodies of another', async (t) => {
@@ -132,3 +133,30 @@ t.test('compressed bodies count as large as they are', async (t) => {
   await waitFor('four to be unpacked', async () => (await metric(url, 'bodies_bytes')) === 4 * text.length);
   t.equal(await metric(url, 'bodies_waiting'), 12);
 });
+
+t.test(
+  'what stored prompts make of small bodies needs room, and is refused where there is none',
+  async (t) => {
+    const { url, sql, neighbour, neighbourId, chat } = await setUp(t, ROOM);
+    const body = { ...HELLO, messages: [{ role: 'user', content: 'x'.repeat(0.9 * MIB) }] };
+    const { promptId } = await storePrompt(sql, neighbourId, { body });
+    const asked = { prompt_id: promptId, messages: SILENT.messages };
+    const leaving = new AbortController();
+    const taken: number[] = [];
+    for (let n = 0; n < 4; n += 1) {
+      neighbour(asked, {}, leaving.signal).catch(() => {});
+      await waitFor('it to have room', async () => (await metric(url, 'bodies_bytes')) > n * 0.9 * MIB);
+      taken.push(await metric(url, 'bodies_bytes'));
+    }
+    t.same(
+      taken.map((bytes) => bytes / taken[0]!),
+      [1, 2, 3, 4],
+    );
+    const refused = await neighbour(asked);
+    t.equal(refused.status, 503);
+    t.match(await refused.json(), { error: { code: 'bodies_busy' } });
+    t.equal((await chat(HELLO)).status, 200);
+    leaving.abort();
+    await waitFor('all room to be free', async () => (await metric(url, 'bodies_bytes')) === 0);
+  },
+);

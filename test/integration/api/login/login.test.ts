@@ -95,6 +95,7 @@ t.test('a key that is wrong, revoked, expired or without the scope read logs nob
     [{}, 400, 'The body must hold either key or token'],
     [{ key: api.own.key, token: 'x' }, 400, 'The body must hold either key or token'],
     [{ key: ['sk-secret'] }, 400, 'key must be a string'],
+    [{ key: 'k'.repeat(5_000) }, 413, /4096 bytes allowed/],
   ] as const;
   for (const [body, status, error] of cases) {
     const answer = await openBrowser(api.url).logIn(body as { key: string });

@@ -1,5 +1,6 @@
 /** Memory for the large request bodies of all calls under way, fairly among organizations. */
-import { FairSlots } from '#platform/process/fair-slots.ts';
+import type { Metrics } from '../observability/metrics.ts';
+import { FairSlots } from '../process/fair-slots.ts';
 
 export type BodyRoomOptions = {
   /** For all bodies together. */
@@ -27,4 +28,18 @@ export function createBodySlots({ bytes, maxBodyBytes }: BodyRoomOptions): FairS
     maxWaitingOfOne: MAX_WAITING_OF_ONE,
     patienceMs: PATIENCE_MS,
   });
+}
+
+/** Registers how much of the room is taken. */
+export function watchBodies(metrics: Metrics, slots: Pick<FairSlots, 'running' | 'waiting'>): void {
+  metrics.readOnDemand(
+    'http_bodies_bytes',
+    'Bytes of request bodies of more than 64 KiB that have room in memory',
+    () => slots.running,
+  );
+  metrics.readOnDemand(
+    'http_bodies_waiting',
+    'Request bodies that wait for room in memory',
+    () => slots.waiting,
+  );
 }
