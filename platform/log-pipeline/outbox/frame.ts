@@ -2,7 +2,7 @@
  * The bytes of one frame in a segment file:
  *
  *   u32  length of everything after these first 8 bytes
- *   u32  CRC-32 of the same; of kind 4, of all but the bodies, and of samples of those
+ *   u32  CRC-32 of the same; of kind 4, of that length, of the same without the bodies, and of samples of those
  *   u16  kind: 1 finished, 2 begun, 3 void, 4 finished with large bodies
  *   u48  number of the call, counted by the writer of this outbox; 0 for a call that was never begun
  *   log entry, bounded by the frame's length (core/contracts/log-entry-codec.ts)
@@ -53,14 +53,15 @@ const COPIED_BYTES = 16 * 1024;
 
 /** The least that a disk writes, or fails to write, in one piece. */
 const SECTOR_BYTES = 512;
-/** Of each sector. */
+/** Bytes of each sector that are checked. */
 const SAMPLE_BYTES = 8;
 /** Samples on their way into a checksum. Whoever fills it reads it at once. */
 const samples = Buffer.alloc(1_024 * SAMPLE_BYTES);
 
 /**
  * Adds samples of a body to a checksum: the first bytes of each 512, and the last bytes. What a disk loses or mixes up are whole
- * sectors, so each is found; a single bit that changes is found in a body that is checked whole only.
+ * sectors, so it is found, unless another sector has the same samples. A single bit that changes is found only in a body that is
+ * checked whole.
  */
 function sampledChecksum(body: Uint8Array, checksum: number): number {
   let found = checksum;
@@ -79,14 +80,24 @@ function sampledChecksum(body: Uint8Array, checksum: number): number {
   return crc32(body.subarray(-SAMPLE_BYTES), crc32(samples.subarray(0, filled), found));
 }
 
+/** Without it, a response that a wrong length cuts off could have the samples of the whole one. */
+function lengthChecksum(frame: Buffer, offset: number): number {
+  return crc32(frame.subarray(offset, offset + 4));
+}
+
 /** Adds the parts of an entry to a checksum. */
 function entryChecksum(
   { head, requestBody, responseBody }: LogEntry,
   isSampled: boolean,
   checksum: number,
 ): number {
-  const add = isSampled ? sampledChecksum : crc32;
-  return add(responseBody, add(requestBody, crc32(head, checksum)));
+  let found = checksum;
+  for (const part of [head, requestBody, responseBody]) {
+    // zlib begins anew at an address of nothing, which an empty array may have.
+    if (part.length > 0)
+      found = isSampled && part !== head ? sampledChecksum(part, found) : crc32(part, found);
+  }
+  return found;
 }
 
 /** Encodes a frame. The parts of a large one are not copied. */
@@ -100,7 +111,7 @@ export function encodeFrame({ kind, call, entry }: Frame): EncodedFrame {
   first.writeUIntLE(call, PREFIX_BYTES + 2, 6);
   if (isCopied) writeEntry(first, ENTRY_OFFSET, entry, 'bounded');
   else writeLengths(first, ENTRY_OFFSET, entry, 'bounded');
-  const own = crc32(first.subarray(PREFIX_BYTES));
+  const own = crc32(first.subarray(PREFIX_BYTES), isSampled ? lengthChecksum(first, 0) : 0);
   first.writeUInt32LE(isCopied ? own : entryChecksum(entry, isSampled, own), 4);
   if (isCopied) return { buffers: [first], bytes };
   const parts = [entry.head, entry.requestBody, entry.responseBody].filter((part) => part.length > 0);
@@ -132,7 +143,10 @@ export function decodeFrame(source: Buffer, offset: number): DecodedFrame {
   const read = readEntry(payload, FIELDS_BYTES, 'bounded');
   if (read === null) return { state: 'damaged', reason: 'lengths do not add up' };
   const { entry } = read;
-  if (isSampled && entryChecksum(entry, isSampled, crc32(payload.subarray(0, LEAST_LENGTH))) !== checksum)
-    return { state: 'damaged', reason: 'checksum mismatch' };
+  if (isSampled) {
+    const own = crc32(payload.subarray(0, LEAST_LENGTH), lengthChecksum(source, offset));
+    if (entryChecksum(entry, isSampled, own) !== checksum)
+      return { state: 'damaged', reason: 'checksum mismatch' };
+  }
   return { state: 'whole', frame: { kind, call: payload.readUIntLE(2, 6), entry }, bytes };
 }

@@ -72,7 +72,7 @@ function samplesOf(body: Buffer): Buffer {
 const anyLargeEntry = fc
   .record({
     head: fc.uint8Array({ maxLength: 50 }),
-    requestBody: fc.uint8Array({ minLength: 1, maxLength: 3_000 }),
+    requestBody: fc.oneof(fc.constant(new Uint8Array(0)), fc.uint8Array({ maxLength: 3_000 })),
     responseBody: fc.uint8Array({ minLength: 17_000, maxLength: 17_600, size: 'max' }),
     isSwapped: fc.boolean(),
   })
@@ -88,22 +88,21 @@ t.test(
       fc.property(anyLargeEntry, (entry) => {
         const frame: Frame = { kind: 'finished', call: 1, entry };
         const { buffers, bytes } = encodeFrame(frame);
-        const [header, ...parts] = buffers.map((part) =>
-          Buffer.from(part.buffer, part.byteOffset, part.length),
-        );
+        const header = Buffer.from(buffers[0]!);
+        const parts = [entry.head, entry.requestBody, entry.responseBody].filter(({ length }) => length > 0);
         t.equal(bytes, 24 + entry.head.length + entry.requestBody.length + entry.responseBody.length);
-        t.equal(header!.readUInt16LE(8), 4);
+        t.equal(header.readUInt16LE(8), 4);
         const checked = [
-          header!.subarray(8),
+          header.subarray(0, 4),
+          header.subarray(8),
           entry.head,
           ...[entry.requestBody, entry.responseBody].map(samplesOf),
         ];
-        t.equal(header!.readUInt32LE(4), crc32(Buffer.concat(checked)));
-        t.same(
-          parts,
-          [entry.head, entry.requestBody, entry.responseBody].filter(({ length }) => length > 0),
+        t.equal(header.readUInt32LE(4), crc32(Buffer.concat(checked)));
+        t.ok(
+          buffers.slice(1).every((buffer, index) => buffer === parts[index]),
+          'views, not copies',
         );
-        t.equal(buffers.at(-1), entry.responseBody, 'a view, not a copy');
         t.same(decodeFrame(Buffer.concat(buffers), 0), { state: 'whole', frame, bytes });
       }),
       { numRuns: 50 },
@@ -115,24 +114,21 @@ t.test(
   'a sector that a disk has lost is found in a large frame, wherever in the file that begins',
   async (t) => {
     const SECTOR = 512;
-    const frame: Frame = { kind: 'finished', call: 1, entry: LARGE };
-    const whole = Buffer.concat(encodeFrame(frame).buffers);
-    const places = fc.record({ start: fc.nat(SECTOR - 1), sector: fc.nat(1_000), fill: fc.nat(255) });
-    fc.assert(
-      fc.property(places, ({ start, sector, fill }) => {
-        const file = Buffer.concat([Buffer.alloc(start), whole]);
-        const sectors = Math.ceil(file.length / SECTOR);
-        const from = (sector % sectors) * SECTOR;
-        const lost = Buffer.from(file).fill(
-          fill,
-          Math.max(start, from),
-          Math.min(from + SECTOR, file.length),
-        );
-        const found = decodeFrame(lost, start);
-        t.equal(found.state === 'whole', lost.equals(file));
-      }),
-      { numRuns: 2_000 },
-    );
+    const whole = Buffer.concat(encodeFrame({ kind: 'finished', call: 1, entry: LARGE }).buffers);
+    const missed: object[] = [];
+    for (let start = 0; start < SECTOR; start += 1) {
+      const file = Buffer.concat([Buffer.alloc(start), whole]);
+      for (let from = 0; from < file.length; from += SECTOR) {
+        // Zeros, and what the bodies hold themselves.
+        for (const fill of [0, 'q', 'a']) {
+          const to = Math.min(from + SECTOR, file.length);
+          const lost = Buffer.from(file).fill(fill, Math.max(start, from), to);
+          const isFound = decodeFrame(lost, start).state !== 'whole';
+          if (isFound === lost.equals(file)) missed.push({ start, from, fill });
+        }
+      }
+    }
+    t.same(missed, []);
   },
 );
 
