@@ -21,7 +21,7 @@ const server = createServer((request, response) => {
 await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
 const client = createGatewayClient({
   gatewayUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-  timeouts: { connectMs: 1_000, firstByteMs: 300, totalMs: 600 },
+  timeouts: { connectMs: 1_000, firstByteMs: 1_000, totalMs: 2_000 },
   clock: systemClock,
   maxAnswerBytes: 1_000,
 });

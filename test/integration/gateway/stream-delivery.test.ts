@@ -8,7 +8,10 @@ import { startTestGateway } from '../../support/gateway.ts';
 import { leastOf } from '../../support/least-of.ts';
 import { bytes, CHUNK, DONE, EVENTS, FINISH, listening, provider, STREAM } from './streamed.ts';
 
-const gateway = await startTestGateway(t, { PROVIDER_IDLE_TIMEOUT_MS: '400', MISTRAL_API_KEY: 'sk-mistral' });
+const gateway = await startTestGateway(t, {
+  PROVIDER_IDLE_TIMEOUT_MS: '2000',
+  MISTRAL_API_KEY: 'sk-mistral',
+});
 t.afterEach(() => gateway.provider.script(null));
 
 t.test(

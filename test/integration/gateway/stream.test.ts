@@ -3,7 +3,10 @@ import t from 'tap';
 import { startTestGateway } from '../../support/gateway.ts';
 import { bytes, CHUNK, DONE, FINISH, STREAM, USAGE } from './streamed.ts';
 
-const gateway = await startTestGateway(t, { PROVIDER_IDLE_TIMEOUT_MS: '400', MISTRAL_API_KEY: 'sk-mistral' });
+const gateway = await startTestGateway(t, {
+  PROVIDER_IDLE_TIMEOUT_MS: '2000',
+  MISTRAL_API_KEY: 'sk-mistral',
+});
 t.afterEach(() => gateway.provider.script(null));
 
 t.test(

@@ -192,7 +192,7 @@ t.test(
   async (t) => {
     const proxy = await startConnectProxy(t);
     const proxyFor = () => parseProxyAddress(`127.0.0.1:${proxy.port}`);
-    const timeouts = { connectMs: 300, firstByteMs: 60_000, totalMs: 60_000 };
+    const timeouts = { connectMs: 1_000, firstByteMs: 60_000, totalMs: 60_000 };
     const outcomeAt = async () =>
       (await asks(edge({ gatewayUrl: 'http://gateway.test', timeouts, proxyFor }))).outcome;
     proxy.fault({ kind: 'hang' });

@@ -56,7 +56,7 @@ t.test('each phase of a call has its own timeout and message', async (t) => {
       if (text.startsWith('POST /half')) socket.write('HTTP/1.1 200 OK\r\ncontent-length: 9\r\n\r\nhal');
     },
   });
-  const { begin } = startCalls(t, { timeouts: { connectMs: 150, firstByteMs: 200, idleMs: 250 } });
+  const { begin } = startCalls(t, { timeouts: { connectMs: 1_000, firstByteMs: 1_200, idleMs: 1_400 } });
   const sentence = async (origin: string, path: string) => (await begin(origin, { path }).whole).error;
   const [handshake, nothing, headers, half] = await Promise.all([
     // The server never answers the handshake.
@@ -66,24 +66,24 @@ t.test('each phase of a call has its own timeout and message', async (t) => {
     sentence(wire.origin, '/half'),
   ]);
   const code = 'provider_timeout';
-  t.match(handshake, { code, message: 'The provider WIRE accepted no connection within 150 ms' });
-  t.match(nothing, { code, message: 'The provider WIRE sent no answer within 200 ms' });
-  t.match(headers, { code, message: 'The provider WIRE sent no answer within 200 ms' });
-  t.match(half, { code, message: 'The provider WIRE was silent for 250 ms in the middle of its answer' });
+  t.match(handshake, { code, message: 'The provider WIRE accepted no connection within 1000 ms' });
+  t.match(nothing, { code, message: 'The provider WIRE sent no answer within 1200 ms' });
+  t.match(headers, { code, message: 'The provider WIRE sent no answer within 1200 ms' });
+  t.match(half, { code, message: 'The provider WIRE was silent for 1400 ms in the middle of its answer' });
 });
 
 t.test('a slow stream is not cut while its pauses are shorter than the idle timeout', async (t) => {
   const wire = await startWire(t, {
     onRequest: async (socket) => {
-      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 8\r\n\r\n');
-      for (const letter of 'abcdefgh') {
-        await sleep(60);
+      socket.write('HTTP/1.1 200 OK\r\ncontent-length: 12\r\n\r\n');
+      for (const letter of 'abcdefghijkl') {
+        await sleep(100);
         socket.write(letter);
       }
     },
   });
-  const { call } = startCalls(t, { timeouts: { idleMs: 300 } });
-  t.match(await call(wire.origin), { body: 'abcdefgh', error: null });
+  const { call } = startCalls(t, { timeouts: { idleMs: 1_000 } });
+  t.match(await call(wire.origin), { body: 'abcdefghijkl', error: null });
 });
 
 t.test('a response paused by its reader is not cut by the idle timeout', async (t) => {
@@ -91,12 +91,12 @@ t.test('a response paused by its reader is not cut by the idle timeout', async (
     onRequest: (socket) =>
       socket.write(`HTTP/1.1 200 OK\r\ncontent-length: 300000\r\n\r\n${'a'.repeat(300_000)}`),
   });
-  const { begin } = startCalls(t, { timeouts: { idleMs: 100 } });
+  const { begin } = startCalls(t, { timeouts: { idleMs: 500 } });
   const { whole, heard } = begin(wire.origin, {}, (answer) => {
     answer.pause();
-    setTimeout(() => answer.resume(), 400);
+    setTimeout(() => answer.resume(), 1_500);
   });
-  await sleep(300);
+  await sleep(1_000);
   t.ok(heard.body.length < 300_000, 'it is paused');
   t.match((await whole).error, null);
   t.equal(heard.body.length, 300_000);

@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
 
-const BEGINNING = { maxBytes: 10, waitMs: 200 };
+const BEGINNING = { maxBytes: 10, waitMs: 2_000 };
 
 async function post(t: Test, answer: (response: ServerResponse) => void, timeoutMs = 5_000) {
   const server = createServer((_, response) => answer(response));
@@ -39,7 +39,7 @@ t.test('an answer whose body does not come has its status all the same, even at 
     (response) => {
       response.writeHead(201, { 'content-length': 20 }).write('slow');
     },
-    150,
+    1_000,
   );
   t.same([status, body.toString()], [201, 'slow']);
 });

@@ -15,7 +15,7 @@ function outboundOf(t: Test, options: Options & { addresses?: string[] } = {}) {
   const lookups: string[] = [];
   const outbound = createOutbound({
     allow: parsed.allow,
-    connectMs: 500,
+    connectMs: 2_000,
     lookup: (host, _options, done) => {
       const at = Math.min(lookups.length, (options.addresses?.length ?? 1) - 1);
       lookups.push(host);
@@ -215,7 +215,7 @@ t.test('an outbound call without a complete response fails at its deadline', asy
       'timeout: 127.0.0.1 did not answer within 300 ms',
     );
     const tookMs = performance.now() - began;
-    t.ok(tookMs > 250 && tookMs < 1_500, `took ${Math.round(tookMs)} ms`);
+    t.ok(tookMs > 250 && tookMs < 10_000, `took ${Math.round(tookMs)} ms`);
   }
 });
 

@@ -145,7 +145,7 @@ t.test(
 
 t.test('an outbound call reports a failing proxy', async (t) => {
   const proxy = await startConnectProxy(t);
-  const { post } = await setUp(t, proxy, { 'scorer.example': [PUBLIC] }, { connectMs: 200 });
+  const { post } = await setUp(t, proxy, { 'scorer.example': [PUBLIC] }, { connectMs: 1_000 });
   const url = 'http://scorer.example/';
   const because = 'unreachable: scorer.example could not be reached: the proxy';
   proxy.fault({ kind: 'refuse', status: 403 });
