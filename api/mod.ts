@@ -15,7 +15,6 @@ import type { Config } from '#platform/config/mod.ts';
 import {
   createBodySlots,
   serve,
-  serverRequestOf,
   warningBound,
   watchBodies,
   watchConnections,
@@ -102,7 +101,7 @@ const ALERT_CONNECTIONS = 2;
 const ALERT_TIMEOUT_MS = 5_000;
 /** Large bodies get this part of the memory, unless it is given in bytes: half of what they get in all gateways together. */
 const BODIES_SHARE = 8;
-/** In whose name bodies wait for room while their caller is not known: all strangers together. Log-ins are too small for that. */
+/** The owner of bodies whose caller is not known yet. Strangers send log-ins only, which are too small to need room. */
 const STRANGERS = 'strangers';
 /** Longer than a query may take: nobody waits for a page of a deletion. */
 const ERASURE_TIMEOUT_MS = 60_000;
@@ -252,7 +251,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
   watchBodies(metrics, bodySlots);
   const server = await serve({
     fetch: (request) => {
-      serverRequestOf(request).limitBody(bodySlots, STRANGERS);
+      request.limitBody(bodySlots, STRANGERS);
       return withActor(() => withClient(request, keySql, () => answer(request)));
     },
     formatError: failureBody,

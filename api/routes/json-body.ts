@@ -5,7 +5,7 @@ import { type MemberPath, readMembers } from '#core/json/mod.ts';
 import { readBody } from '#platform/http-server/mod.ts';
 import { outlineJson } from './json-outline.ts';
 
-/** The largest body of the management API, except for the route that logs requests. */
+/** The largest body of the management API, except of routes that say otherwise. */
 const MAX_BODY_BYTES = 1024 * 1024;
 
 /** Up to this size a body is parsed whole, which takes a few milliseconds at worst. */

@@ -53,14 +53,17 @@ export class JsonScanner {
   #closesAt = -1;
   #values = 0;
 
-  constructor(bytes: Buffer, { names, maxDepth, isValid = false, from = 0, to = bytes.length }: ScanOptions) {
+  constructor(
+    bytes: Buffer,
+    { names, maxDepth, maxRepeats, isValid = false, from = 0, to = bytes.length }: ScanOptions,
+  ) {
     this.#bytes = bytes;
     this.#runs = new PlainRuns(bytes);
     this.#at = from;
     this.#end = to;
     this.#maxDepth = maxDepth;
     this.#isValid = isValid;
-    this.#members = new MemberFinder(bytes, names);
+    this.#members = new MemberFinder(bytes, names, maxRepeats);
   }
 
   /**

@@ -90,7 +90,8 @@ function editsOf(bytes: Buffer, change: KeptChange, { start, end }: MemberSpan):
   }
   const { inner: name, value } = change;
   const object = bytes.subarray(start, end);
-  const scanned = scanMembers(object, { names: [name], maxDepth: Number.POSITIVE_INFINITY });
+  const anyNumber = Number.POSITIVE_INFINITY;
+  const scanned = scanMembers(object, { names: [name], maxDepth: anyNumber, maxRepeats: anyNumber });
   const edited = editMembers(object, scanned, [{ kind: 'set', name, value }]);
   return [{ from: start, to: end, bytes: Buffer.concat(edited) }];
 }

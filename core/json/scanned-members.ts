@@ -36,6 +36,8 @@ export type ScanOptions = {
   /** Names of members of the outermost object. */
   names: readonly string[];
   maxDepth: number;
+  /** The most members of one searched name; default: 100. */
+  maxRepeats?: number;
   /** True when the text is known to be JSON: strings are skipped from quote to quote, which is faster for long ones. */
   isValid?: boolean;
   /** The value is in `[from, to)` of the bytes; absent: all of them. */
@@ -43,8 +45,11 @@ export type ScanOptions = {
   to?: number;
 };
 
-/** Each member of a searched name is stored: without a bound, a body full of them would take memory and time. */
-const MAX_REPEATS = 10_000;
+/**
+ * Members of one name, of which any reader counts one. Each is stored, and changed where its name is: a small body full of them
+ * would become hundreds of megabytes.
+ */
+const MAX_REPEATS = 100;
 /** Length of the escape that may replace a letter of a name. */
 const BYTES_OF_ESCAPE = 6;
 
@@ -52,6 +57,7 @@ const BYTES_OF_ESCAPE = 6;
 export class MemberFinder {
   readonly #bytes: Buffer;
   readonly #names: readonly string[];
+  readonly #maxRepeats: number;
   readonly #found: MemberSpan[][];
   /** The latest comma, and the latest member if its name is searched for. */
   #comma = -1;
@@ -59,9 +65,10 @@ export class MemberFinder {
   /** Number of members of the object. */
   count = 0;
 
-  constructor(bytes: Buffer, names: readonly string[]) {
+  constructor(bytes: Buffer, names: readonly string[], maxRepeats = MAX_REPEATS) {
     this.#bytes = bytes;
     this.#names = names;
+    this.#maxRepeats = maxRepeats;
     this.#found = names.map(() => []);
   }
 
@@ -79,7 +86,7 @@ export class MemberFinder {
     const index = this.#indexOf(from + 1, end - 1);
     if (index === -1) return;
     const members = this.#found[index]!;
-    if (members.length === MAX_REPEATS) throw new JsonFault('repeats', from);
+    if (members.length === this.#maxRepeats) throw new JsonFault('repeats', from);
     this.#current = { from, start: -1, end: -1, commaBefore: this.#comma, commaAfter: -1 };
     members.push(this.#current);
   }

@@ -20,23 +20,42 @@ export function namesToScan(members: ExpandedMembers): string[] {
  * Merges an expanded prompt with the body of a call: the items of the prompt's lists come first, then the call's; of all
  * other members the call's win. The fields that name the prompt are removed; every other byte of the call stays as it is.
  * @param scanned the result of scanning `bytes`, JSON of an object, for `namesToScan`
+ * @param maxBytes the largest merged body
  * @returns the pieces of the merged body, most of which are views into `bytes`
- * @throws AssayError invalid_body when a list to join is no list
+ * @throws AssayError invalid_body when a list to join is no list; body_too_large
  */
 export function mergePrompt(
   bytes: Buffer,
   scanned: ScannedMembers,
   members: ExpandedMembers,
   lists: readonly ListMember[],
+  maxBytes: number,
 ): Buffer[] {
   const changes: MemberChange[] = PROMPT_FIELDS.map((name) => ({ kind: 'drop', name }));
   for (const [name, json] of members) {
     const list = lists.find((joined) => joined.name === name);
     const isJoined = list !== undefined && scanned.spans.get(name)!.length > 0;
     if (list !== undefined) checkList(json, list, `${name} of the stored prompt`);
-    changes.push(isJoined ? join(bytes, scanned, json, list) : { kind: 'add', name, json });
+    const change = isJoined ? join(bytes, scanned, json, list) : null;
+    // Before anything is made: a call may repeat a list a hundred times, and each gets all items of the prompt.
+    if (change?.kind === 'prepend')
+      checkSize(scanned.spans.get(name)!.length * Buffer.byteLength(change.items), maxBytes);
+    changes.push(change ?? { kind: 'add', name, json });
   }
-  return editMembers(bytes, scanned, changes);
+  const pieces = editMembers(bytes, scanned, changes);
+  checkSize(
+    pieces.reduce((sum, { length }) => sum + length, 0),
+    maxBytes,
+  );
+  return pieces;
+}
+
+function checkSize(bytes: number, maxBytes: number): void {
+  if (bytes <= maxBytes) return;
+  throw new AssayError(
+    'body_too_large',
+    `The request body with its stored prompt has at least ${bytes} bytes; at most ${maxBytes} are allowed`,
+  );
 }
 
 function join(bytes: Buffer, scanned: ScannedMembers, json: string, list: ListMember): MemberChange {

@@ -25,13 +25,15 @@ export type PromptExpanderOptions = {
  * Makes the function that expands the stored prompt of a body. From then on the call is as if its client had sent the
  * expanded body: limits, route plan, cache, provider and record see no other.
  *
- * The returned function throws AssayError invalid_body, unknown_prompt, body_too_large or store_unavailable.
+ * The returned function takes room for what it makes the body longer by, before it does. It throws AssayError invalid_body,
+ * unknown_prompt, body_too_large, bodies_busy or store_unavailable.
  */
 export function createPromptExpander({ prompts, maxBodyBytes }: PromptExpanderOptions) {
   return async (
     { promptedBytes }: PromptedBody,
     endpoint: ApiEndpoint,
     { organizationId }: Pick<Caller, 'organizationId'>,
+    growRoom: (bytes: number) => void,
   ): Promise<RequestBody> => {
     const surface = PROMPT_SURFACES[endpoint.providerEndpoint];
     if (surface === undefined)
@@ -45,15 +47,21 @@ export function createPromptExpander({ prompts, maxBodyBytes }: PromptExpanderOp
     const prompt = found instanceof Promise ? await found : found;
     if (prompt === null) throw unknownPrompt(reference);
     const maxBytes = Math.min(maxBodyBytes, MAX_EXPANDED_BYTES);
-    const members = await surface.shape(expandPrompt(prompt.template, inputs.values, maxBytes), model);
+    const expanded = expandPrompt(prompt.template, inputs.values, maxBytes);
+    const expandedBytes = sum(expanded.values(), Buffer.byteLength);
+    growRoom(expandedBytes);
+    const members = await surface.shape(expanded, model);
     const scanned = await findMembers(promptedBytes, namesToScan(members));
-    const bytes = await joinBytesInTurns(mergePrompt(promptedBytes, scanned, members, surface.lists));
-    if (bytes.length > maxBodyBytes)
-      throw new AssayError(
-        'body_too_large',
-        `The request body with its stored prompt has ${bytes.length} bytes; at most ${maxBodyBytes} are allowed`,
-      );
-    const body = await parseRequestBody(bytes, endpoint);
+    const pieces = mergePrompt(promptedBytes, scanned, members, surface.lists, maxBodyBytes);
+    const addedBytes = sum(pieces, ({ length }) => length) - promptedBytes.length;
+    if (addedBytes > expandedBytes) growRoom(addedBytes - expandedBytes);
+    const body = await parseRequestBody(await joinBytesInTurns(pieces), endpoint);
     return { ...body, prompt: { promptId: prompt.promptId, version: prompt.version, inputs: inputs.text } };
   };
+}
+
+function sum<Item>(items: Iterable<Item>, sizeOf: (item: Item) => number): number {
+  let total = 0;
+  for (const item of items) total += sizeOf(item);
+  return total;
 }

@@ -150,12 +150,15 @@ export function findMembers(
 ): ScannedMembers | Promise<ScannedMembers> {
   const options = { names, maxDepth: MAX_BODY_DEPTH, isValid: true };
   if (bytes.length > LARGEST_SCANNED_AT_ONCE_BYTES) return scanMembersInTurns(bytes, options).catch(refuse);
-  return scanMembers(bytes, options);
+  return scanAtOnce(bytes, options);
 }
 
-/** Returns the places of the members that a provider may be sent otherwise, and how large and deep the body is. */
+/**
+ * Returns the places of the members that a provider may be sent otherwise, and how large and deep the body is.
+ * @throws AssayError invalid_body when one of them is repeated too often
+ */
 export function membersOf({ scanned, bytes }: RequestBody): ScannedMembers {
-  return scanned ?? scanMembers(bytes, { names: FIELDS, maxDepth: MAX_BODY_DEPTH, isValid: true });
+  return scanned ?? scanAtOnce(bytes, { names: FIELDS, maxDepth: MAX_BODY_DEPTH, isValid: true });
 }
 
 /** RFC 8259 allows parsers to ignore one. Providers mostly do not. */
@@ -181,7 +184,7 @@ function refuse(fault: unknown): never {
   if (fault.reason === 'depth')
     throw new AssayError('invalid_body', `The request body is nested deeper than ${MAX_BODY_DEPTH} levels`);
   if (fault.reason === 'repeats')
-    throw new AssayError('invalid_body', 'The request body repeats a field more than 10,000 times');
+    throw new AssayError('invalid_body', 'The request body repeats a field more than 100 times');
   throw notJson(fault.at === null ? '' : ` (at byte ${fault.at})`, fault);
 }
 

@@ -44,8 +44,16 @@ export type CallSteps = {
   bodySlots: BodyRoom['slots'];
   /** Finds the caller; throws AssayError invalid_api_key, key_expired, missing_scope or store_unavailable. */
   authenticate(headers: CallHeaders): Promise<Caller>;
-  /** Expands the stored prompt that a body names. */
-  expandPrompt(body: PromptedBody, endpoint: ApiEndpoint, caller: Caller): Promise<RequestBody>;
+  /**
+   * Expands the stored prompt that a body names.
+   * @param growRoom takes room for so many bytes, by which the body becomes longer
+   */
+  expandPrompt(
+    body: PromptedBody,
+    endpoint: ApiEndpoint,
+    caller: Caller,
+    growRoom: (bytes: number) => void,
+  ): Promise<RequestBody>;
   /** The candidates that a model, a list of models or a group of them stands for. */
   plan(model: string): RoutePlan;
   limits: CallLimits;
@@ -81,8 +89,9 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const room = { slots: steps.bodySlots, owner: caller.organizationId };
       const bounds = { maxBytes: steps.maxBodyBytes, ...room };
       const read = await readRequestBody(request, contentEncoding, endpoint, bounds);
-      const body = 'promptedBytes' in read ? await steps.expandPrompt(read, endpoint, caller) : read;
-      if ('promptedBytes' in read) request.growRoom(body.bytes.length - read.promptedBytes.length, room);
+      const growRoom = (bytes: number) => request.growRoom(bytes, room);
+      const body =
+        'promptedBytes' in read ? await steps.expandPrompt(read, endpoint, caller, growRoom) : read;
       const retries = parseRetries(headers.retry);
       const { candidates } = steps.plan(body.model);
       if (allowed !== null) requireAllowedCandidates(allowed, candidates);

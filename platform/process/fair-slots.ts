@@ -20,6 +20,8 @@ export type FairSlotsOptions = {
 
 /** Slots that a job has taken. */
 export type Taken = {
+  /** Takes so many more at once, before all jobs that wait: this one is under way. Returns false, and takes none, where they are too few. */
+  growBy(size: number): boolean;
   /** Gives back all but so many slots. */
   shrinkTo(size: number): void;
   /** Gives back the rest. May be called again. */
@@ -66,24 +68,24 @@ export class FairSlots {
    * @param size slots, at most `count` and `ofOne` of them
    */
   take(owner: string, size = 1): Taken | null | Promise<Taken | null> {
-    const taken = this.takeNow(owner, size);
-    if (taken !== null) return taken;
+    if (this.#fits(owner, size) && !this.#isBehind(owner)) return this.#give(owner, size);
     const { maxWaiting, maxWaitingOfOne } = this.#options;
     const own = this.#waitingOf.get(owner)?.length ?? 0;
     if (this.#waiting >= maxWaiting || own >= maxWaitingOfOne) return null;
     return this.#wait(owner, size);
   }
 
-  /** Takes slots without waiting. Null: that would not be fair, or there are too few. */
-  takeNow(owner: string, size = 1): Taken | null {
-    return this.#fits(owner, size) && !this.#isBehind(owner) ? this.#give(owner, size) : null;
+  /** Begins a job that has no slots yet, and may grow. */
+  open(owner: string): Taken {
+    return this.#give(owner, 0);
   }
 
-  #fits(owner: string, size: number): boolean {
+  /** @param held slots that the job has already */
+  #fits(owner: string, size: number, held = 0): boolean {
     const { count, spare = 0 } = this.#options;
     const own = this.#takenBy.get(owner) ?? 0;
     const all = this.#taken + size;
-    return this.#isAllowed(owner, size) && (all <= count || (own === 0 && all <= count + spare));
+    return this.#isAllowed(owner, size) && (all <= count || (own === held && all <= count + spare));
   }
 
   /** Returns whether only others keep an owner from so many slots. */
@@ -120,7 +122,13 @@ export class FairSlots {
       held = to;
       this.#startWaiting();
     };
-    return { shrinkTo, release: () => shrinkTo(0) };
+    const growBy = (by: number): boolean => {
+      if (!this.#fits(owner, by, held)) return false;
+      this.#add(owner, by);
+      held += by;
+      return true;
+    };
+    return { growBy, shrinkTo, release: () => shrinkTo(0) };
   }
 
   #add(owner: string, slots: number): void {

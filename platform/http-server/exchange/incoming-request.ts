@@ -135,7 +135,7 @@ export type BodyFlow = {
 
 /** Memory for large bodies, a slot for each byte. */
 export type BodyRoom = {
-  slots: Pick<FairSlots, 'take' | 'takeNow'>;
+  slots: Pick<FairSlots, 'take' | 'open'>;
   /** The organization whose body it is. */
   owner: string;
   /** True when the body is compressed: any of them may become as large as a body may be, and has room for that until `shrinkRoom`. */
@@ -166,8 +166,6 @@ export class IncomingBody {
   readonly #held = new GatheredBytes();
   #reader: Reader | null = null;
   #room: Taken | 'awaited' | null = null;
-  /** Room for what its handler has made it longer by. */
-  #grown: Taken | null = null;
   #isDiscarded = false;
   #discardedBytes = 0;
   #isRequested: boolean;
@@ -257,15 +255,14 @@ export class IncomingBody {
    * @throws AssayError bodies_busy
    */
   growRoom(bytes: number, { slots, owner }: Omit<BodyRoom, 'isPacked'>): void {
-    if (bytes <= HELD_BYTES) return;
-    this.#grown = slots.takeNow(owner, bytes);
-    if (this.#grown === null) throw noRoom();
+    if (this.#room === null && bytes <= HELD_BYTES) return;
+    const room = this.#room === null || this.#room === 'awaited' ? slots.open(owner) : this.#room;
+    this.#room = room;
+    if (!room.growBy(bytes)) throw noRoom();
   }
 
   /** Gives the body's room back: its handler has ended, and so has the response. */
   release(): void {
-    this.#grown?.release();
-    this.#grown = null;
     if (this.#room === null || this.#room === 'awaited') return;
     this.#room.release();
     this.#room = null;

@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { JsonFault, JsonScanner, scanMembers } from '#core/json/mod.ts';
+import { JsonFault, JsonScanner, type ScanOptions, scanMembers } from '#core/json/mod.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 
 const NAMES = ['model', 'stream', '__proto__'];
@@ -157,7 +157,7 @@ t.test('the JSON scanner takes or refuses every two bytes between tokens as JSON
 });
 
 /** Why scanning fails. */
-function faultOf(text: string, options: { names: string[]; maxDepth: number }): JsonFault | null {
+function faultOf(text: string, options: ScanOptions): JsonFault | null {
   try {
     scanMembers(Buffer.from(text), options);
     return null;
@@ -174,11 +174,12 @@ t.test('nesting deeper than allowed is a depth fault at the level above', async 
   t.match(faultOf(nested(501), options), { reason: 'depth', at: 500 });
 });
 
-t.test('a searched member may be repeated ten thousand times', async (t) => {
+t.test('a searched member may be there a hundred times, or as often as is said', async (t) => {
   const repeated = (times: number) => `{${Array(times).fill('"model":1').join(',')}}`;
   const options = { names: ['model'], maxDepth: 1 };
-  t.equal(faultOf(repeated(10_000), options), null);
-  t.match(faultOf(repeated(10_001), options), { reason: 'repeats' });
+  t.equal(faultOf(repeated(100), options), null);
+  t.match(faultOf(repeated(101), options), { reason: 'repeats' });
+  t.equal(faultOf(repeated(300), { ...options, maxRepeats: 300 }), null);
 });
 
 t.test(

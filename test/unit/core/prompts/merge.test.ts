@@ -13,11 +13,12 @@ function merge(
   call: string,
   lists: ListMember[] = MESSAGES,
   inputs: JsonObject = {},
+  maxBytes = 1_000_000,
 ): string {
   const members = expandPrompt(parsePrompt(stored), inputs, 1_000_000);
   const bytes = Buffer.from(call);
   const scanned = scanMembers(bytes, { names: namesToScan(members), maxDepth: 100 });
-  return Buffer.concat(mergePrompt(bytes, scanned, members, lists)).toString();
+  return Buffer.concat(mergePrompt(bytes, scanned, members, lists, maxBytes)).toString();
 }
 
 t.test("a prompt's messages come before the call's, and the call's other fields win", async (t) => {
@@ -149,3 +150,28 @@ function isJson(text: string): boolean {
     return false;
   }
 }
+
+t.test('a call that repeats a list is refused before its copies of the prompt are made', async (t) => {
+  const item = { role: 'system', content: 'x'.repeat(20_000) };
+  const stored = JSON.stringify({ messages: [item], input: [item] });
+  const itemBytes = JSON.stringify(item).length;
+  for (const [name, value, lists] of [
+    ['messages', '[]', MESSAGES],
+    ['input', '"a"', INPUT],
+  ] as const) {
+    const call = `{${Array.from({ length: 60 }, () => `"${name}":${value}`).join()}}`;
+    t.throws(() => merge(stored, call, [...lists]), {
+      code: 'body_too_large',
+      // The copies alone, and not yet what is around them.
+      message: `The request body with its stored prompt has at least ${60 * itemBytes} bytes; at most 1000000 are allowed`,
+    });
+  }
+});
+
+t.test('a merged body may be as large as it is allowed, and no larger', async (t) => {
+  const stored = '{"model":"a","messages":[{"role":"system","content":"S"}]}';
+  const call = '{"messages":[{"role":"user"}]}';
+  const { length } = merge(stored, call);
+  t.equal(merge(stored, call, MESSAGES, {}, length).length, length);
+  t.throws(() => merge(stored, call, MESSAGES, {}, length - 1), { code: 'body_too_large' });
+});

@@ -168,6 +168,8 @@ t.test('jobs of several sizes stay within the bounds, start in order, and all ha
     fc.oneof(
       fc.record({ owner: fc.constantFrom(...OWNERS), size: fc.integer({ min: 1, max: OF_ONE }) }),
       fc.record({ which: fc.nat(100), shrunk: fc.boolean() }),
+      fc.record({ which: fc.nat(100), grownBy: fc.nat(OF_ONE) }),
+      fc.record({ opened: fc.constantFrom(...OWNERS) }),
     ),
     { maxLength: 60 },
   );
@@ -201,12 +203,21 @@ t.test('jobs of several sizes stay within the bounds, start in order, and all ha
     };
     for (const step of given) {
       if ('owner' in step) void add(step.owner, step.size);
+      else if ('opened' in step)
+        running.push({ owner: step.opened, size: 0, taken: slots.open(step.opened) });
       else if (running.length > 0) {
         const at = step.which % running.length;
         const job = running[at]!;
-        if (step.shrunk) job.size = Math.ceil(job.size / 2);
-        else running.splice(at, 1);
-        job.taken.shrinkTo(step.shrunk ? job.size : 0);
+        if ('grownBy' in step) {
+          const free = (takenBy(job.owner) === job.size ? COUNT + spare : COUNT) - slots.running;
+          const isLeft = step.grownBy <= Math.min(free, OF_ONE - takenBy(job.owner));
+          if (job.taken.growBy(step.grownBy) !== isLeft) fail(`${isLeft ? 'no ' : ''}room to grow`);
+          if (isLeft) job.size += step.grownBy;
+        } else {
+          if (step.shrunk) job.size = Math.ceil(job.size / 2);
+          else running.splice(at, 1);
+          job.taken.shrinkTo(step.shrunk ? job.size : 0);
+        }
       }
       await settle();
       check();
