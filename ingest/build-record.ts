@@ -79,7 +79,7 @@ export function buildRecord(
     request: {
       ...identity,
       model: responseModel ?? indexedText(routedModel ?? ''),
-      response_id: storableOrNull(textOrNull(parsed.id)),
+      response_id: indexedOrNull(textOrNull(parsed.id)),
       ...usageColumns({ ...identity, routedModel }, usage, catalog),
       usage_estimated: false,
       request_properties: hasProperties ? JSON.stringify(properties) : null,

@@ -136,6 +136,9 @@ export function hasProperties(
   );
 }
 
+/** An organization may have fifty evaluators, and the batch has records of others, too. */
+const FILTER_TIMEOUT_MS = 5_000;
+
 /** Returns the records that pass an evaluator's filter, found by the same statement as in a query. */
 export async function passFilter(
   tx: TransactionSql,
@@ -147,7 +150,14 @@ export async function passFilter(
   try {
     const { text, values } = filterStatement(organizationId, filter, records);
     // In a savepoint: a filter that Postgres refuses costs its evaluator this batch, but no record is lost.
-    const rows = await tx.savepoint((savepoint) => savepoint.unsafe(text, values as string[]));
+    const rows = await tx.savepoint(async (savepoint) => {
+      const [before] = await savepoint<{ value: string }[]>`
+        select current_setting('statement_timeout') as value,
+               set_config('statement_timeout', ${String(FILTER_TIMEOUT_MS)}, true)`;
+      const found = await savepoint.unsafe(text, values as string[]);
+      await savepoint`select set_config('statement_timeout', ${before!.value}, true)`;
+      return found;
+    });
     const passing = new Set(rows.map((row) => row.request_id as string));
     return records.filter(({ request }) => passing.has(request.request_id));
   } catch (error) {

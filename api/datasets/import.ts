@@ -57,7 +57,8 @@ function* csvLines({ text, mapping }: ImportBody): Generator<Line, void> {
   try {
     for (const { line, cells } of csvRows(text.startsWith('\ufeff') ? text.slice(1) : text)) {
       if (columns === null) {
-        const absent = [...names.keys()].find((name) => !cells.includes(name));
+        const named = new Set(cells);
+        const absent = [...names.keys()].find((name) => !named.has(name));
         if (absent !== undefined)
           throw invalidField(
             'mapping.columns',

@@ -49,6 +49,9 @@ export type MetricsQuery = {
 const DEFAULT_SOURCES: readonly Source[] = ['gateway', 'api', 'playground'];
 /** Maximum values of one answer: writing more, several megabytes of JSON, would hold up other calls. */
 const MAX_VALUES = 250_000;
+const CALENDAR_UNITS: ReadonlySet<Unit> = new Set(['day', 'week', 'month']);
+/** Maximum days, weeks or months: thirteen years of days. Finding where they begin in a time zone takes some 20 µs for each. */
+const MAX_CALENDAR_BUCKETS = 5_000;
 
 /**
  * Returns a checked body as a query.
@@ -65,6 +68,11 @@ export function readMetricsQuery(body: MetricsQueryBody): MetricsQuery {
   const range = readRange(body.range);
   const unit = bucket === 'auto' ? autoUnit(range) : bucket;
   const isCompared = body.compareWith === 'previous';
+  if (CALENDAR_UNITS.has(unit) && mostBuckets(range, unit) > MAX_CALENDAR_BUCKETS)
+    throw invalidField(
+      'bucket',
+      `must be longer, or range shorter: it has more than the ${MAX_CALENDAR_BUCKETS} days, weeks or months allowed`,
+    );
   const groups = body.groupBy === undefined || body.groupBy.length === 0 ? 1 : limit + 2;
   const values = mostBuckets(range, unit) * groups * measures.length * (isCompared ? 2 : 1);
   if (values > MAX_VALUES) {

@@ -20,7 +20,8 @@ export function columnsFault(columns: readonly string[]): string | null {
   );
   if (unknown !== undefined)
     return `has the column ${JSON.stringify(unknown.slice(0, 80))}, which is none of ${[...OTHERS, ...TEXTS.keys()].join(', ')}, metadata.*: map it`;
-  const repeated = columns.find((name, index) => columns.indexOf(name) !== index);
+  const seen = new Set<string>();
+  const repeated = columns.find((name) => seen.size === seen.add(name).size);
   if (repeated !== undefined) return `has the column ${JSON.stringify(repeated.slice(0, 80))} twice`;
   if (columns.filter((name) => REQUESTS.includes(name)).length !== 1)
     return 'must have exactly one column of request, messages, input';

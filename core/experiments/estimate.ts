@@ -1,7 +1,7 @@
 /** Estimates the cost of an experiment's call, so that its budget holds before the cost is known. */
 import { textUsage } from '../chat/mod.ts';
 import type { JsonObject } from '../json/mod.ts';
-import type { Catalog } from '../models/mod.ts';
+import { type Catalog, LONGEST_LIST, MAX_MODELS } from '../models/mod.ts';
 import { type CalledTarget, type ItemContent, requestOf } from './request-of.ts';
 
 /** No text has more tokens than bytes, and English has a quarter; half of the bytes is more than nearly every text has. */
@@ -35,8 +35,11 @@ export function costOfBody(
   tokens: CallTokens,
   atMs: number,
 ): number | null {
-  if (typeof model !== 'string') return null;
-  const costs = model.split(',').map((asked) => costOf(catalog, asked.trim(), tokens, atMs));
+  // A gateway takes no longer list, and no more models.
+  if (typeof model !== 'string' || model.length > LONGEST_LIST) return null;
+  const asked = model.split(',');
+  if (asked.length > MAX_MODELS) return null;
+  const costs = asked.map((one) => costOf(catalog, one.trim(), tokens, atMs));
   return costs.includes(null) ? null : Math.max(...(costs as number[]));
 }
 

@@ -41,10 +41,11 @@ function typeOf(value: unknown): string {
 }
 
 /** By the end of `min…` and `max…`: how large a value is; null: the keywords have nothing to say about it. */
-const SIZES: readonly [keyword: string, what: string, sizeOf: (value: unknown) => number | null][] = [
+type SizeOf = (value: unknown, countMembers: (value: JsonObject) => number) => number | null;
+const SIZES: readonly [keyword: string, what: string, sizeOf: SizeOf][] = [
   ['Length', 'characters', (value) => (typeof value === 'string' ? codePoints(value) : null)],
   ['Items', 'items', (value) => (Array.isArray(value) ? value.length : null)],
-  ['Properties', 'members', (value) => (isObject(value) ? Object.keys(value).length : null)],
+  ['Properties', 'members', (value, countMembers) => (isObject(value) ? countMembers(value) : null)],
 ];
 
 /** Counts characters as JSON Schema does: a pair of surrogates is one. */
@@ -73,6 +74,7 @@ function isMultiple(value: number, divisor: number): boolean {
 /** One check of a value, with the steps that it has left. */
 class Check {
   #left = MAX_STEPS;
+  readonly #members = new WeakMap<JsonObject, number>();
 
   fault(schema: JsonSchema, value: unknown, path: string): Fault | null {
     this.#spend(1);
@@ -86,6 +88,16 @@ class Check {
       this.#ofParts(schema, value, path)
     );
   }
+
+  /** Counts the members of a value once: a schema may ask for them hundreds of times. */
+  readonly #countMembers = (value: JsonObject): number => {
+    const known = this.#members.get(value);
+    if (known !== undefined) return known;
+    const count = Object.keys(value).length;
+    this.#spend(count / 16);
+    this.#members.set(value, count);
+    return count;
+  };
 
   #spend(steps: number): void {
     this.#left -= steps;
@@ -111,7 +123,7 @@ class Check {
       const [least, most] = [numbers.get(`min${keyword}`), numbers.get(`max${keyword}`)];
       if (least === undefined && most === undefined) continue;
       if (typeof value === 'string') this.#spend(value.length / 16);
-      const size = sizeOf(value);
+      const size = sizeOf(value, this.#countMembers);
       if (size === null) continue;
       if (least !== undefined && size < least)
         return { path, must: `must have at least ${least} ${what}`, value };
@@ -129,6 +141,8 @@ class Check {
 
   #ofObject(schema: SchemaNode, value: unknown, path: string): Fault | null {
     if (!isObject(value)) return null;
+    // Names that the value has not are looked for, too.
+    this.#spend((schema.required.length + (schema.properties?.size ?? 0)) / 8);
     const missing = schema.required.find((name) => !Object.hasOwn(value, name));
     if (missing !== undefined) return { path, must: `must have the member ${quoteValue(missing)}`, value };
     for (const [name, property] of schema.properties ?? []) {

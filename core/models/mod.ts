@@ -8,7 +8,7 @@ export {
   parseModelsFile,
 } from './models-file/mod.ts';
 export { createPriceCall } from './price.ts';
-export { modelKey, readModelList } from './read-model-list.ts';
+export { LONGEST_LIST, MAX_MODELS, modelKey, readModelList } from './read-model-list.ts';
 export { PRICE_SOURCE } from './registry.ts';
 export { snapshotOf } from './snapshot.ts';
 export { costOfTokens, toPico } from './token-price.ts';

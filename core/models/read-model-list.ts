@@ -19,9 +19,9 @@ export type ModelListOptions<Model extends Named, Group extends readonly unknown
 };
 
 /** Models of a list, groups expanded: as many as one group may have. */
-const MAX_MODELS = MAX_GROUP_ROUTES;
+export const MAX_MODELS = MAX_GROUP_ROUTES;
 /** Characters: ten of the longest names, with room for spaces. */
-const LONGEST_LIST = 3_000;
+export const LONGEST_LIST = 3_000;
 
 /**
  * Returns the models and groups in the order of the text.

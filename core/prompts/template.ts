@@ -5,7 +5,14 @@
 import { quoteValue } from '../contracts/check.ts';
 import { AssayError } from '../contracts/errors.ts';
 import { invalidField } from '../contracts/invalid.ts';
-import { isObject, isRawNumber, type JsonObject, parseExactJson } from '../json/mod.ts';
+import {
+  isObject,
+  isRawNumber,
+  JsonFault,
+  type JsonObject,
+  parseExactJson,
+  scanMembers,
+} from '../json/mod.ts';
 import { splitText, type VariableType } from './placeholders.ts';
 
 /** A variable of a prompt. */
@@ -39,6 +46,8 @@ const MAX_VARIABLES = 500;
 const MAX_PLACEHOLDERS = 10_000;
 /** Each of their names is looked for in every call; real bodies have some forty at most. */
 const MAX_MEMBERS = 100;
+/** A body of 1 MiB can hold half a million, which take half a second to parse. */
+const MAX_VALUES = 20_000;
 /** Names of members of the body, which are found in a call's bytes as they are written: no quote, no backslash. */
 const MEMBER_NAME = /^[ !#-[\]-~]{1,100}$/;
 /** Maximum nesting: deeper than any real body, and well within the stack. */
@@ -54,9 +63,10 @@ const REFUSED: ReadonlySet<string> = new Set(PROMPT_FIELDS);
  * Parses the body of a prompt. Placeholders are read in every string at any depth, but not in the names of members.
  * @param bodyText JSON of an object, as stored
  * @throws AssayError invalid_json, or invalid_body naming the place: two types for one variable, an unknown type, more than
- *   100 fields, 500 variables, 10,000 placeholders or 512 levels, or no object
+ *   100 fields, 500 variables, 10,000 placeholders, 20,000 values or 512 levels, or no object
  */
 export function parsePrompt(bodyText: string): PromptTemplate {
+  checkValues(bodyText);
   let body: unknown;
   try {
     body = parseExactJson(bodyText);
@@ -86,6 +96,23 @@ export function parsePrompt(bodyText: string): PromptTemplate {
     members.push({ name, parts: reader.readMember(name, value) });
   }
   return { members, variables: reader.variables() };
+}
+
+/** Counts the values before any is made. Text that is no JSON is left to the parser. */
+function checkValues(bodyText: string): void {
+  let values: number;
+  try {
+    const anyDepth = Number.POSITIVE_INFINITY;
+    ({ values } = scanMembers(Buffer.from(bodyText), { names: [], maxDepth: anyDepth }));
+  } catch (error) {
+    if (error instanceof JsonFault) return;
+    throw error;
+  }
+  if (values <= MAX_VALUES) return;
+  throw new AssayError(
+    'invalid_body',
+    `The body of a prompt may hold at most ${MAX_VALUES} values, but holds ${values}`,
+  );
 }
 
 function tooDeep(): AssayError {

@@ -34,6 +34,8 @@ const WINDOW_S = { min: 60, max: 31_536_000 };
 const SEGMENT = /^[a-z0-9_-]{1,64}$/;
 /** Length of a quotation in an error message: enough to find the part. */
 const QUOTED_CHARACTERS = 64;
+/** Twice what the longest has: a quota of 16 digits, a window, a unit and a segment of 64 characters. */
+const LONGEST_POLICY = 256;
 /** Window of the limit on logs, which no header can set. */
 export const LOG_WINDOW_S = 5;
 
@@ -48,6 +50,9 @@ function invalid(part: string, rule: string): AssayError {
  * @throws AssayError invalid_rate_limit_policy
  */
 export function parsePolicy(text: string): Policy {
+  // First of all: what follows tries some texts again from each of their characters.
+  if (text.length > LONGEST_POLICY)
+    throw invalid(quote(text), `has ${text.length} characters; at most ${LONGEST_POLICY} are allowed`);
   if (text.includes(',')) throw invalid(quote(text), 'contains more than one policy; only one is allowed');
   const [quotaText, ...rest] = text.split(';').map(trimSpace);
   const parts = readParts(rest);

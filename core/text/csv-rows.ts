@@ -14,6 +14,9 @@ export class CsvFault extends Error {
   }
 }
 
+/** Cells of a row: a table has tens, and a row is read in one go. */
+const MAX_CELLS = 1_000;
+
 /** The end of a cell without quotation marks. */
 const CELL_END = /[,\r\n]/g;
 
@@ -28,6 +31,7 @@ export function* csvRows(text: string): Generator<CsvRow, void> {
     const row: CsvRow = { line, cells: [] };
     for (;;) {
       const cell = text[at] === '"' ? quotedCell(text, at, line) : plainCell(text, at);
+      if (row.cells.length === MAX_CELLS) throw new CsvFault(line, `has more than ${MAX_CELLS} cells`);
       row.cells.push(cell.value);
       line += cell.breaks;
       at = cell.end;

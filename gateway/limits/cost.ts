@@ -19,6 +19,8 @@ const DEFAULT_COMPLETION_TOKENS = 500;
 /** The weight of the newest response in the average length of a model's completions. */
 const NEWEST_SHARE = 0.1;
 const MODELS_KEPT = 1_000;
+/** Characters of a model's name that a price is looked for. A provider may send megabytes. */
+const LONGEST_MODEL = 256;
 
 export type Costs = {
   /**
@@ -61,7 +63,11 @@ export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
       const before = averageCompletions.get(candidate.model) ?? usage.completionTokens;
       const average = before + NEWEST_SHARE * (usage.completionTokens - before);
       averageCompletions.set(candidate.model, average);
-      const models = [textOrNull(found.model), candidate.model];
+      const answered = textOrNull(found.model);
+      const models = [
+        answered !== null && answered.length <= LONGEST_MODEL ? answered : null,
+        candidate.model,
+      ];
       return catalog.costOf({ provider: candidate.provider, models, usage, atMs: createdAtMs })?.nano ?? null;
     },
   };

@@ -1,10 +1,13 @@
 /** The counter that a call uses under its policy. */
+import { createHash } from 'node:crypto';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Policy } from '#core/rate-limit/mod.ts';
 import type { Counter } from '#platform/limiter/mod.ts';
 import type { CallHeaders } from '../request/call.ts';
 
 const USER = 'user';
+/** Characters of a value that is counted as it is. A longer one is counted by its hash: thousands of values are kept in memory. */
+const LONGEST_VALUE = 256;
 
 /**
  * Returns the counter that a call uses under a policy.
@@ -26,7 +29,8 @@ function segmentValue(segment: string, headers: Pick<CallHeaders, 'userId' | 'pr
   const value = isUser
     ? headers.userId
     : headers.properties.findLast(([name]) => name.toLowerCase() === segment)?.[1];
-  if (value !== undefined && value !== null && value !== '') return value;
+  if (value !== undefined && value !== null && value !== '')
+    return value.length <= LONGEST_VALUE ? value : createHash('sha256').update(value).digest('hex');
   const header = isUser ? 'Service-User-Id' : `Service-Property-${segment}`;
   throw new AssayError(
     'invalid_rate_limit_policy',

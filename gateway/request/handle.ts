@@ -3,6 +3,7 @@
  * is a function of its own file; this one says in which order, and what happens when one fails.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { BodyRoom, ServerRequest } from '#platform/http-server/mod.ts';
 import { requirePath } from '#platform/keys/mod.ts';
@@ -65,6 +66,9 @@ export type CallSteps = {
 };
 
 /** Handles a call of an API endpoint. Never rejects: every failure is a reply in the endpoint's error format. */
+/** A body that several candidates may be prepared for in one turn of the event loop. */
+const LARGEST_IN_A_ROW_BYTES = 64 * 1024;
+
 export type CallHandler = (request: ServerRequest, endpoint: ApiEndpoint) => Promise<Response>;
 
 /** Makes the handler of the gateway's calls. */
@@ -101,8 +105,13 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       // All of them before any is sent: what a model of the list cannot be asked is a mistake of the call's.
       const requests: PreparedRequest[] = [];
       for (const candidate of candidates) {
+        // Each may translate up to a megabyte at once: other calls go on between them.
+        if (requests.length > 0 && body.bytes.length > LARGEST_IN_A_ROW_BYTES) await nextTurn();
         const prepared = prepareProviderRequest(candidate, call, cacheOptions !== null);
-        requests.push(prepared instanceof Promise ? await prepared : prepared);
+        const ready = prepared instanceof Promise ? await prepared : prepared;
+        // Each further candidate may have a body of its own.
+        if (requests.length > 0 && ready.body !== body.bytes) growRoom(ready.body.length);
+        requests.push(ready);
       }
       return await respond({ call, requests, cacheOptions, limit, retries }, ownHeaders, steps);
     } catch (error) {

@@ -11,6 +11,7 @@ const MAX_READ_BYTES = 32 * 1024 * 1024;
 /** Returns the completion that a response is, put together when it was streamed; null when it is none. */
 export function readCompletion({ responseBody, contentEncoding, stream }: Outcome): unknown {
   try {
+    if (responseBody.length > MAX_READ_BYTES) return null;
     const text = decodeContent(responseBody, contentEncoding, MAX_READ_BYTES).toString('utf8');
     return stream ? assembleStream(text).completion : JSON.parse(text);
   } catch {

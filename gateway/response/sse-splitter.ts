@@ -98,12 +98,15 @@ function frameEnd(bytes: Buffer, from: number): number {
 const CHOICES = Buffer.from('"choices"');
 const USAGE = Buffer.from('"usage"');
 const [SPACE, COLON, OPEN, CLOSE] = [0x20, 0x3a, 0x5b, 0x5d];
+/** It has some hundred bytes. A larger one is not parsed, as all other calls would wait. */
+const LARGEST_USAGE_FRAME = 64 * 1024;
 
 /**
  * Returns whether a frame holds nothing but usage: `choices` empty and a `usage` object, as OpenAI sends it last when asked.
  * The bytes are searched first, so that ordinary frames are not parsed.
  */
 export function isUsageFrame(frame: Buffer): boolean {
+  if (frame.length > LARGEST_USAGE_FRAME) return false;
   const choices = frame.indexOf(CHOICES);
   if (choices === -1 || !isEmptyListAt(frame, choices + CHOICES.length) || !frame.includes(USAGE))
     return false;

@@ -160,3 +160,18 @@ t.test(
     await waitFor('all room to be free', async () => (await metric(url, 'bodies_bytes')) === 0);
   },
 );
+
+t.test('the bodies of further models of a list need room as well', async (t) => {
+  const { url, neighbour } = await setUp(t, {
+    ...ROOM,
+    CUSTOM_BASE_URL: 'http://127.0.0.1:9',
+    CUSTOM_API_KEY: 'k',
+  });
+  const large = { ...SILENT, padding: 'x'.repeat(0.9 * MIB) };
+  const list = (count: number) => Array.from({ length: count }, (_, at) => `custom/m${at}`).join();
+  const refused = await neighbour({ ...large, model: `gpt-4o-mini,${list(4)}` });
+  t.equal(refused.status, 503, 'five times 0.9 MiB are more than half of the room');
+  t.match(await refused.json(), { error: { code: 'bodies_busy' } });
+  neighbour({ ...large, model: `gpt-4o-mini,${list(2)}` }).catch(() => {});
+  await waitFor('its room', async () => (await metric(url, 'bodies_bytes')) > 3 * 0.9 * MIB);
+});

@@ -20,14 +20,26 @@ function writeDelta(index: number, type: string, member: string, literal: string
   return `${deltaHead(index, type, member)}${literal}${DELTA_TAIL}`;
 }
 
-type ToolBlock = { index: number; literals: string[] };
+type ToolBlock = {
+  index: number;
+  literals: string[];
+  /** Of the literals. */
+  characters: number;
+  /** Characters before which it is not looked whether they are whole. */
+  nextCheckAt: number;
+};
+
+/** Arguments of so many characters are read whenever another block begins; longer ones, once they are twice as long as the last time. */
+const ALWAYS_CHECKED_CHARACTERS = 4 * 1024;
 
 /** Returns whether the arguments so far are complete JSON. */
-function isWhole({ literals }: ToolBlock): boolean {
+function isWhole(tool: ToolBlock): boolean {
+  if (tool.characters < tool.nextCheckAt) return false;
   try {
-    JSON.parse(literals.map((literal) => JSON.parse(literal) as string).join(''));
+    JSON.parse(tool.literals.map((literal) => JSON.parse(literal) as string).join(''));
     return true;
   } catch {
+    if (tool.characters > ALWAYS_CHECKED_CHARACTERS) tool.nextCheckAt = 2 * tool.characters;
     return false;
   }
 }
@@ -57,13 +69,14 @@ export class MessageEventWriter implements EventWriter {
       case 'tool_call': {
         const block = { type: 'tool_use', id: event.id, name: event.name, input: {} };
         const closed = this.#closeText() + this.#closeTools(isWhole);
-        this.#tools.set(event.call, { index: this.#blocks, literals: [] });
+        this.#tools.set(event.call, { index: this.#blocks, literals: [], characters: 0, nextCheckAt: 0 });
         return closed + this.#blockStart(block);
       }
       case 'tool_arguments': {
         const tool = this.#tools.get(event.call);
         if (tool === undefined) return '';
         tool.literals.push(event.literal);
+        tool.characters += event.literal.length;
         return writeDelta(tool.index, 'input_json_delta', 'partial_json', event.literal);
       }
       case 'stop':

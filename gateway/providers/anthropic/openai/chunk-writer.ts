@@ -10,6 +10,9 @@ const ARGUMENTS_TAIL = `}}]${TEXT_TAIL}`;
 const TEXT_TAIL_BYTES = Buffer.from(TEXT_TAIL);
 const ARGUMENTS_TAIL_BYTES = Buffer.from(ARGUMENTS_TAIL);
 
+/** Characters of an id and of a model's name, which each chunk repeats: a provider may send megabytes. */
+const MAX_NAME = 256;
+
 /** Writes the chunks of a streamed chat completion. */
 export class ChunkWriter implements EventWriter {
   readonly #created: number;
@@ -76,7 +79,12 @@ export class ChunkWriter implements EventWriter {
   }
 
   #begin(id: string, model: string): void {
-    const head = JSON.stringify({ id, object: 'chat.completion.chunk', created: this.#created, model });
+    const head = JSON.stringify({
+      id: id.slice(0, MAX_NAME),
+      object: 'chat.completion.chunk',
+      created: this.#created,
+      model: model.slice(0, MAX_NAME),
+    });
     this.#head = `data: ${head.slice(0, -1)},"choices":`;
     this.#delta = `${this.#head}[{"index":0,"delta":{`;
     this.#textHead = Buffer.from(`${this.#delta}"content":`);

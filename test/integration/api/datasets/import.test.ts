@@ -42,6 +42,14 @@ t.test('an export of several pages has every item once, in order', async (t) => 
   t.same(contents, [...lines.keys()].map(String));
 });
 
+t.test('a CSV file with too many columns, or one of them twice, is refused', async (t) => {
+  const id = await create(api);
+  const columns = (count: number) => Array.from({ length: count }, (_, at) => `metadata.${at}`).join();
+  const refused = (text: string) => refusal(api, `/${id}/items/import`, { body: { format: 'csv', text } });
+  t.match((await refused(`input,${columns(1_000)}\nx\n`))[1], /has more than 1000 cells/);
+  t.match((await refused(`input,${columns(900)},metadata.7\nx\n`))[1], /has the column "metadata.7" twice/);
+});
+
 t.test('a row of CSV is an item; cells may hold commas, quotes and line breaks', async (t) => {
   const id = await create(api);
   const text = [

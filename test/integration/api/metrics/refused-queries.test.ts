@@ -32,6 +32,10 @@ const REFUSALS: [body: object, sentence: string][] = [
   ],
   [{ measures: [{ ...COUNT, more: 1 }], ...RANGE }, 'measures.0.more is not a known field'],
   [{ measures: [COUNT] }, 'range is required'],
+  [
+    { measures: [COUNT], range: { from: '1970-01-01', to: '2026-01-01' }, bucket: 'day' },
+    'bucket must be longer, or range shorter: it has more than the 5000 days, weeks or months allowed',
+  ],
   [{ measures: [COUNT], range: { from: '2026-03-01' } }, 'range.to is required'],
   [
     { measures: [COUNT], range: { from: '2026-03-01', to: '2026-03-01' } },

@@ -19,6 +19,7 @@ t.test('the estimate of a call is above its cost, and grows with its limit and i
     'without a limit an answer may be long',
   );
   t.equal(estimate({ messages }, 'a-model-that-nobody-has'), null);
+  t.equal(estimate({ messages }, Array(11).fill('gpt-4o').join()), null, 'no gateway takes so many models');
   t.ok(
     estimate({ messages }, 'gpt-4o-mini,gpt-4o')! >= estimate({ messages }, 'gpt-4o')!,
     'of a list the most expensive model counts',

@@ -168,6 +168,11 @@ t.test('no schema makes a check take long', async (t) => {
     [{ items: { enum: composite } }, many.map(() => [[[-1]]])],
     [{ anyOf: Array(240).fill({ maxLength: 1 }) }, 'x'.repeat(1_000_000)],
     [{ anyOf: Array(240).fill({ type: 'string' }) }, many],
+    [
+      { items: { properties: Object.fromEntries(many.slice(0, 400).map((_, at) => [`p${at}`, true])) } },
+      many.map(() => ({})),
+    ],
+    [{ anyOf: Array(240).fill({ maxProperties: 1 }) }, Object.fromEntries(many.map((_, at) => [at, at]))],
   ];
   for (const [schema, value] of HOSTILE) {
     const read = readJsonSchema(schema);

@@ -105,6 +105,7 @@ t.test('isUsageFrame accepts only a chunk with usage and without choices', async
     '{"choices":[],"prompt_filter_results":[]}',
     '{"choices":[{"delta":{"content":"\\"choices\\":[] \\"usage\\""}}],"usage":{"total_tokens":1}}',
     '{"usage":{}}',
+    `{"choices":[],"usage":{"x":"${'x'.repeat(65_536)}"}}`,
     '[DONE]',
   ];
   for (const data of yes) t.ok(isUsageFrame(Buffer.from(`data: ${data}\n\n`)), data);

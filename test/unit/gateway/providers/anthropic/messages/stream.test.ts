@@ -181,3 +181,15 @@ t.test('isMessageStopFrame accepts only an event of the type message_stop', asyn
   ])
     t.notOk(isMessageStopFrame(Buffer.from(no)), no);
 });
+
+t.test('long arguments that alternate with text are whole in the end, each in its block', async (t) => {
+  const tool = (part: string) => ({ tool_calls: [{ index: 0, function: { arguments: part } }] });
+  const first = {
+    tool_calls: [{ index: 0, id: 'call', function: { name: 'write', arguments: '{"text":"' } }],
+  };
+  const parts = Array.from({ length: 40 }, () => chunk(tool('x'.repeat(1_000))) + chunk({ content: 'y' }));
+  const events = eventsOf(chunk(first) + parts.join('') + chunk(tool('"}')) + chunk({}, 'tool_calls') + DONE);
+  const [call, ...texts] = contentOf(events);
+  t.match(call, { type: 'tool_use', json: `{"text":"${'x'.repeat(40_000)}"}` });
+  t.equal(texts.map(({ text }) => text).join(''), 'y'.repeat(40));
+});

@@ -305,3 +305,16 @@ t.test('JSON streamed by way of a tool becomes content with the finish reason st
   t.equal(choice.finish_reason, 'stop');
   t.notOk('tool_calls' in choice.message);
 });
+
+t.test('a name of megabytes that a provider sends is not repeated in each chunk', async (t) => {
+  const start = messageStart().replaceAll(/"model":"[^"]*"/g, `"model":"${'m'.repeat(1_000_000)}"`);
+  const text =
+    blockStart(0, { type: 'text', text: '' }) + delta(0, { type: 'text_delta', text: 'Hi' }).repeat(50);
+  const out = translateCut(
+    fromAnthropic,
+    Buffer.from(start + text + blockStop(0) + messageEnd('end_turn')),
+    [],
+  );
+  t.ok(out.length < 50_000, `${out.length} bytes`);
+  t.match(chunksOf(start + text)[0], { model: 'm'.repeat(256) });
+});
