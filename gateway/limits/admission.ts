@@ -43,6 +43,8 @@ export type CallLimits = {
 
 /** Policies are few and calls are many: parsed policies are kept by their text. */
 const POLICIES_KEPT = 1_000;
+/** Characters; a longer text is padded, as with zeros. */
+const LONGEST_KEPT = 256;
 
 /** Makes the limits of calls, counted by `limiter`, with the catalog's prices. */
 export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costOf'>): CallLimits {
@@ -53,7 +55,7 @@ export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costO
     let policy = policies.get(text);
     if (policy === undefined) {
       policy = parsePolicy(text);
-      policies.set(text, policy);
+      if (text.length <= LONGEST_KEPT) policies.set(text, policy);
     }
     return policy;
   }
