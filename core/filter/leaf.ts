@@ -6,7 +6,7 @@ import { FIXED_SECTIONS, type Field, OPEN_SECTIONS, SECTIONS } from './fields.ts
 import { childPath } from './json-path.ts';
 import type { Comparison, Leaf } from './nodes.ts';
 import { readOpenField } from './open-field.ts';
-import { checkPatternLength, invalid, readComparison, readOperator } from './operand.ts';
+import { invalid, readComparison, readOperator } from './operand.ts';
 
 const USE_A_BRANCH = 'combine leaves with {"left": …, "operator": "and", "right": …}';
 
@@ -110,16 +110,11 @@ function whereAlwaysPresent(field: Field, comparison: Comparison): Comparison {
   }
 }
 
-/** Kinds of fields whose texts can be megabytes. */
-const IN_BODIES: ReadonlySet<Field['kind']> = new Set(['body', 'body-value', 'input']);
-
 /** Reads the operators of a field, of which there must be one: `{"gt": 500}`. */
 function readComparisonOf(field: Field, operators: unknown, path: string): Leaf {
   const [operatorName, operand] = onlyMember(operators, path, 'operator', 'for example {"equals": …}');
   const operandPath = childPath(path, operatorName);
   const operator = readOperator(operatorName, field, operandPath);
-  const read = readComparison(operator, field.type, operand, operandPath);
-  if (IN_BODIES.has(field.kind)) checkPatternLength(read, operandPath);
-  const comparison = whereAlwaysPresent(field, read);
+  const comparison = whereAlwaysPresent(field, readComparison(operator, field.type, operand, operandPath));
   return Object.freeze({ kind: 'leaf', field: Object.freeze(field), comparison: Object.freeze(comparison) });
 }

@@ -6,10 +6,5 @@ export const MAX_DEPTH = 64;
 export const MAX_LEAVES = 500;
 /** Characters (code points) of operands and of names. */
 export const MAX_STRING_LENGTH = 10_000;
-/**
- * Characters of a pattern for bodies and inputs. Postgres compares each character of a text with each of the pattern at worst, and
- * stops for no time limit and no cancellation meanwhile: 10,000 characters in a body of 10 MB would take minutes.
- */
-export const MAX_BODY_PATTERN_LENGTH = 250;
 /** Segments of a path into a body. */
 export const MAX_PATH_SEGMENTS = 64;

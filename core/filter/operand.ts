@@ -4,7 +4,7 @@ import { AssayError } from '../contracts/errors.ts';
 import { quoteValue } from '../contracts/quote-value.ts';
 import { storableText } from '../contracts/storable-text.ts';
 import { type Field, type FieldType, OPERATORS_OF_TYPE, type Operator } from './fields.ts';
-import { MAX_BODY_PATTERN_LENGTH, MAX_STRING_LENGTH } from './limits.ts';
+import { MAX_STRING_LENGTH } from './limits.ts';
 import type { Comparison, Operand } from './nodes.ts';
 import { EARLIEST_MS, LATEST_MS, parseMoment } from './timestamp.ts';
 
@@ -78,25 +78,6 @@ function checkPattern(pattern: string, path: string): void {
   throw invalid(
     path,
     `must not end with a single \\: write \\\\ for a backslash, but is ${quoteValue(pattern)}`,
-  );
-}
-
-const PATTERN_OPERATORS: ReadonlySet<Operator> = new Set([
-  'like',
-  'ilike',
-  'not-like',
-  'not-ilike',
-  'contains',
-  'not-contains',
-]);
-
-/** @throws AssayError invalid_filter for a pattern that would take too long to compare with a large text */
-export function checkPatternLength({ operator, operand }: Comparison, path: string): void {
-  if (!PATTERN_OPERATORS.has(operator) || typeof operand !== 'string') return;
-  if (operand.length <= MAX_BODY_PATTERN_LENGTH) return;
-  throw invalid(
-    path,
-    `must have at most ${MAX_BODY_PATTERN_LENGTH} characters here, as bodies can be large, but has ${operand.length}`,
   );
 }
 
