@@ -15,7 +15,7 @@ import {
   type ScoringType,
   samplingPoint,
 } from '#core/scoring/mod.ts';
-import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
+import { isStoreUnavailable, type TransactionSql, withinTime } from '#platform/postgres/mod.ts';
 import type { StorableRecord } from './build-record.ts';
 
 /** An online evaluator, with the properties of the evaluator that scheduling depends on. */
@@ -150,14 +150,9 @@ export async function passFilter(
   try {
     const { text, values } = filterStatement(organizationId, filter, records);
     // In a savepoint: a filter that Postgres refuses costs its evaluator this batch, but no record is lost.
-    const rows = await tx.savepoint(async (savepoint) => {
-      const [before] = await savepoint<{ value: string }[]>`
-        select current_setting('statement_timeout') as value,
-               set_config('statement_timeout', ${String(FILTER_TIMEOUT_MS)}, true)`;
-      const found = await savepoint.unsafe(text, values as string[]);
-      await savepoint`select set_config('statement_timeout', ${before!.value}, true)`;
-      return found;
-    });
+    const rows = await withinTime(tx, FILTER_TIMEOUT_MS, (savepoint) =>
+      savepoint.unsafe(text, values as string[]),
+    );
     const passing = new Set(rows.map((row) => row.request_id as string));
     return records.filter(({ request }) => passing.has(request.request_id));
   } catch (error) {

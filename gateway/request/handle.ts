@@ -102,22 +102,33 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       if (ownKey(headers) !== null) requireOneProvider(candidates);
       const { signal } = request;
       const call = { id, caller, endpoint, headers, body, candidates, createdAtMs, startedAt, signal };
-      // All of them before any is sent: what a model of the list cannot be asked is a mistake of the call's.
-      const requests: PreparedRequest[] = [];
-      for (const candidate of candidates) {
-        // Each may translate up to a megabyte at once: other calls go on between them.
-        if (requests.length > 0 && body.bytes.length > LARGEST_IN_A_ROW_BYTES) await nextTurn();
-        const prepared = prepareProviderRequest(candidate, call, cacheOptions !== null);
-        const ready = prepared instanceof Promise ? await prepared : prepared;
-        // Each further candidate may have a body of its own.
-        if (requests.length > 0 && ready.body !== body.bytes) growRoom(ready.body.length);
-        requests.push(ready);
-      }
+      const requests = await prepareAll(call, cacheOptions !== null, growRoom);
       return await respond({ call, requests, cacheOptions, limit, retries }, ownHeaders, steps);
     } catch (error) {
       return failed(error, id, ownHeaders, endpoint, log);
     }
   };
+}
+
+/**
+ * Prepares the requests of all candidates before any is sent: what a model of the list cannot be asked is a mistake of the call's.
+ * @param growRoom takes room for the bodies of further candidates, which may have one of their own each
+ */
+async function prepareAll(
+  call: Call,
+  isStored: boolean,
+  growRoom: (bytes: number) => void,
+): Promise<PreparedRequest[]> {
+  const requests: PreparedRequest[] = [];
+  for (const candidate of call.candidates) {
+    // Each may translate up to a megabyte at once: other calls go on between them.
+    if (requests.length > 0 && call.body.bytes.length > LARGEST_IN_A_ROW_BYTES) await nextTurn();
+    const prepared = prepareProviderRequest(candidate, call, isStored);
+    const ready = prepared instanceof Promise ? await prepared : prepared;
+    if (requests.length > 0 && ready.body !== call.body.bytes) growRoom(ready.body.length);
+    requests.push(ready);
+  }
+  return requests;
 }
 
 /** A call that can be made, and how. */

@@ -98,7 +98,7 @@ function frameEnd(bytes: Buffer, from: number): number {
 const CHOICES = Buffer.from('"choices"');
 const USAGE = Buffer.from('"usage"');
 const [SPACE, COLON, OPEN, CLOSE] = [0x20, 0x3a, 0x5b, 0x5d];
-/** It has some hundred bytes. A larger one is not parsed, as all other calls would wait. */
+/** Limit of an event that is parsed to see whether it is one of usage: those have some hundred bytes, and other calls wait meanwhile. */
 const LARGEST_USAGE_FRAME = 64 * 1024;
 
 /**

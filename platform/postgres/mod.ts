@@ -13,3 +13,4 @@ export {
 export { createListener, type Listener } from './listen.ts';
 export { checkSchema, migrate } from './migrate.ts';
 export { createStoreCache } from './store-cache.ts';
+export { withinTime } from './within-time.ts';

@@ -1,7 +1,7 @@
 /** The requests of a batch's events, and those of them that pass a webhook's filter. */
 import type { RequestKey } from '#core/contracts/changes.ts';
 import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { type TransactionSql, withinTime } from '#platform/postgres/mod.ts';
 
 /** Facts of a request that its events need. */
 export type Facts = { apiKeyId: string | null; userId: string | null; errorCode: string | null };
@@ -46,16 +46,9 @@ export async function passFilter(
   timeoutMs: number,
 ): Promise<RequestKey[]> {
   const { text, values } = filterStatement(organizationId, filter, keys);
-  const rows = await tx.savepoint(async (savepoint) => {
-    const [before] = await savepoint<{ value: string }[]>`
-      select current_setting('statement_timeout') as value,
-             set_config('statement_timeout', ${String(Math.ceil(timeoutMs))}, true)`;
-    const passing = await savepoint.unsafe<{ position: number }[]>(text, [...values] as never[], {
-      prepare: false,
-    });
-    await savepoint`select set_config('statement_timeout', ${before!.value}, true)`;
-    return passing;
-  });
+  const rows = await withinTime(tx, timeoutMs, (savepoint) =>
+    savepoint.unsafe<{ position: number }[]>(text, [...values] as never[], { prepare: false }),
+  );
   return rows.map(({ position }) => keys[position - 1]!);
 }
 

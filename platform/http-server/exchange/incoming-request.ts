@@ -251,7 +251,7 @@ export class IncomingBody {
   }
 
   /**
-   * Takes room for so many bytes more, by which the body's handler has made it longer. Does not wait: they are in memory already.
+   * Takes room for so many bytes more, by which the body's handler makes it longer. Does not wait, as what was read would be in memory meanwhile.
    * @throws AssayError bodies_busy
    */
   growRoom(bytes: number, { slots, owner }: Omit<BodyRoom, 'isPacked'>): void {

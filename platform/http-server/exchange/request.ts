@@ -80,7 +80,7 @@ export class ServerRequest implements Request {
   }
 
   /**
-   * Takes room at once for so many bytes more, by which its handler has made the body longer.
+   * Takes room at once for so many bytes more, by which its handler makes the body longer.
    * @throws AssayError bodies_busy
    */
   growRoom(bytes: number, room: Omit<BodyRoom, 'isPacked'>): void {

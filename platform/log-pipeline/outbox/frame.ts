@@ -38,7 +38,7 @@ const LEAST_LENGTH = FIELDS_BYTES + lengthsSize('bounded');
 
 /** A kind is written as its place in this list, counted from 1. */
 const KINDS = ['finished', 'begun', 'void'] as const;
-/** How a finished frame is written whose bodies are too large to be checked byte for byte. */
+/** Number of a finished frame whose bodies are too large to be checked byte for byte. */
 const SAMPLED_KIND = 4;
 
 /**
@@ -80,7 +80,7 @@ function sampledChecksum(body: Uint8Array, checksum: number): number {
   return crc32(body.subarray(-SAMPLE_BYTES), crc32(samples.subarray(0, filled), found));
 }
 
-/** Without it, a response that a wrong length cuts off could have the samples of the whole one. */
+/** Returns the checksum of a frame's length: a response that a wrong length cuts off could have the samples of the whole one. */
 function lengthChecksum(frame: Buffer, offset: number): number {
   return crc32(frame.subarray(offset, offset + 4));
 }

@@ -23,7 +23,7 @@ function writeDelta(index: number, type: string, member: string, literal: string
 type ToolBlock = {
   index: number;
   literals: string[];
-  /** Of the literals. */
+  /** Length of all literals. */
   characters: number;
   /** Characters before which it is not looked whether they are whole. */
   nextCheckAt: number;
