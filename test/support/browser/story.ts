@@ -39,6 +39,8 @@ const CONTEXT = { viewport: { width: 1_440, height: 900 }, locale: 'en-US', time
 const SCOPES = ['gateway', 'read', 'write'] as const;
 /** Longer than any step takes on a busy machine; shorter than a file may take, so that the failure says which step it was. */
 const STEP_TIMEOUT_MS = 60_000;
+/** Longer than any story takes on a busy machine: what a page computes, and a store, have no limit of a step. */
+const STORY_TIMEOUT_MS = 300_000;
 /** Time of .taprc for a file; a slowed one has as many times that. */
 const FILE_TIMEOUT_MS = 900_000;
 
@@ -77,6 +79,33 @@ async function setStage(t: Test, options: StoryOptions): Promise<Stage & { compl
   };
 }
 
+type Shown = Pick<Stage, 't' | 'page'> & { complaints: Complaints };
+
+/** What the page shows and complains of is most often why an element does not come. */
+async function sayWhatIsShown({ t, page, complaints }: Shown): Promise<void> {
+  const shown = await page
+    .locator('body')
+    .ariaSnapshot()
+    .catch(() => '');
+  t.comment(`${page.url()} shows:\n${shown}`, complaints.list());
+}
+
+/** Tells a story; one that waits for ever fails at the line that waits. */
+async function tellInTime(tell: (stage: Stage) => Promise<void>, stage: Stage, shown: Shown): Promise<void> {
+  const late = Promise.withResolvers<never>();
+  const timer = setTimeout(async () => {
+    await sayWhatIsShown(shown);
+    // What waits for the page rejects by this, and so names its line.
+    await stage.context.close();
+    late.reject(new Error(`The story takes more than ${STORY_TIMEOUT_MS / 1_000} s`));
+  }, STORY_TIMEOUT_MS * slowdown());
+  try {
+    await Promise.race([tell(stage), late.promise]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Declares a test of pages. */
 export function story(
   title: string,
@@ -85,15 +114,11 @@ export function story(
 ): void {
   void t.test(title, { skip: chromiumIsMissing() }, async (t) => {
     const { complaints, ...stage } = await setStage(t, options);
+    const shown = { ...stage, complaints };
     try {
-      await tell(stage);
+      await tellInTime(tell, stage, shown);
     } catch (error) {
-      // What the page shows and complains of is most often why an element does not come.
-      const shown = await stage.page
-        .locator('body')
-        .ariaSnapshot()
-        .catch(() => '');
-      t.comment(`${stage.page.url()} shows:\n${shown}`, complaints.list());
+      if (!stage.page.isClosed()) await sayWhatIsShown(shown);
       throw error;
     }
     t.same(complaints.list(), [], 'the page behaved');

@@ -1,5 +1,6 @@
 import type { Page } from 'playwright-core';
 import { type Stage, story } from '../../../../support/browser/mod.ts';
+import { settles } from '../../../../support/browser/settles.ts';
 import { startAttacker } from '../../../../support/hostile/attacker.ts';
 import { storableText, thirdOfHostileTexts } from '../../../../support/hostile/mod.ts';
 import { callAs } from '../as.ts';
@@ -7,8 +8,6 @@ import { answer, makeExperiment, makeScorer } from '../experiments/measured.ts';
 
 /** UTF-16 code units of a name. */
 const LONGEST = 90;
-/** Scripts that a page has run, and images that it has asked for, have done so by then. */
-const SETTLED = 'new Promise((resolve) => requestIdleCallback(() => setTimeout(resolve, 100)))';
 const OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })";
 
 /** Makes a dataset of hostile items, and two experiments over it whose names, errors and answers are hostile, too. */
@@ -64,7 +63,7 @@ story('No text of a dataset or an experiment runs, asks anybody or violates the 
   const { datasetId, itemIds, baseline, candidate } = await furnish(stage, texts);
   const isUnharmed = async (where: string) => {
     await page.evaluate(OPEN_ALL);
-    await page.evaluate(SETTLED);
+    await settles(page);
     t.equal(await page.evaluate('globalThis.__pwned'), undefined, `${where}: nothing ran`);
     t.equal(await page.evaluate('({}).polluted'), undefined, `${where}: no prototype changed`);
   };

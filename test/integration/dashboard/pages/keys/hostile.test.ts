@@ -1,13 +1,12 @@
 import type { Page } from 'playwright-core';
 import { createKey } from '#platform/keys/mod.ts';
 import { story } from '../../../../support/browser/mod.ts';
+import { settles } from '../../../../support/browser/settles.ts';
 import { startAttacker } from '../../../../support/hostile/attacker.ts';
 import { storableText, thirdOfHostileTexts } from '../../../../support/hostile/mod.ts';
 
 /** UTF-16 code units of a name. */
 const LONGEST = 200;
-/** Scripts that a page has run, and images that it has asked for, have done so by then. */
-const SETTLED = 'new Promise((resolve) => requestIdleCallback(() => setTimeout(resolve, 100)))';
 
 const DIALOGS = { edit: 'Change the key', rotate: 'Rotate the key', revoke: 'Revoke the key' };
 
@@ -49,7 +48,7 @@ story(
     for (const [index, { request_id }] of requests.entries())
       await sql`update assay.requests set api_key_id = ${used[index]!} where request_id = ${request_id}`;
     const isUnharmed = async (where: string) => {
-      await page.evaluate(SETTLED);
+      await settles(page);
       t.equal(await page.evaluate('globalThis.__pwned'), undefined, `${where}: nothing ran`);
       t.equal(await page.evaluate('({}).polluted'), undefined, `${where}: no prototype changed`);
     };

@@ -4,6 +4,7 @@ import { addCondition } from '../../../../../dashboard/parts/query-bar/edit.ts';
 import { comesTo } from '../../../../support/browser/comes-to.ts';
 import { story } from '../../../../support/browser/mod.ts';
 import type { StoryOrganization } from '../../../../support/browser/product.ts';
+import { settles } from '../../../../support/browser/settles.ts';
 import { startAttacker } from '../../../../support/hostile/attacker.ts';
 import { storableText, type Third, thirdOfHostileTexts } from '../../../../support/hostile/mod.ts';
 
@@ -13,8 +14,6 @@ const IN_GROUP = 30;
 const LONGEST = 200;
 const LONGEST_NAME = 100;
 const HOUR_MS = 3_600_000;
-/** Scripts that a page has run, and images that it has asked for, have done so by then. */
-const SETTLED = 'new Promise((resolve) => requestIdleCallback(() => setTimeout(resolve, 100)))';
 const OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })";
 /** The fields that all requests have, and the first properties. */
 const OPEN_FACETS =
@@ -131,7 +130,7 @@ story(
     for (const [index, group] of groups.entries()) {
       for (const show of [showList, showChips, showOverview, showComparison]) {
         await show(page, group);
-        await page.evaluate(SETTLED);
+        await settles(page);
         t.equal(await page.evaluate('globalThis.__pwned'), undefined, `${show.name} ${index}: nothing ran`);
         t.equal(
           await page.evaluate('({}).polluted'),
@@ -143,7 +142,7 @@ story(
     await page.keyboard.press('Control+k');
     const palette = page.getByRole('combobox', { name: 'A page, an id, or a text' });
     for (const text of texts) await palette.fill(text);
-    await page.evaluate(SETTLED);
+    await settles(page);
     t.equal(await page.evaluate('globalThis.__pwned'), undefined, 'the palette: nothing ran');
     t.same(attacker.asked, [], 'nobody was asked');
   },
@@ -200,7 +199,7 @@ story(
       .first()
       .click();
     await page.getByRole('dialog').waitFor();
-    await page.evaluate(SETTLED);
+    await settles(page);
     t.equal(await page.evaluate('globalThis.__pwned'), undefined, 'nothing ran');
     t.same(attacker.asked, [], 'nobody was asked');
   },

@@ -1,12 +1,11 @@
 import { storableJson } from '#core/json/mod.ts';
 import { story } from '../../../../support/browser/mod.ts';
+import { settles } from '../../../../support/browser/settles.ts';
 import { startAttacker } from '../../../../support/hostile/attacker.ts';
 import { thirdOfHostileTexts } from '../../../../support/hostile/mod.ts';
 
 /** Texts of one record: as many messages as come in one page of a conversation. */
 const IN_RECORD = 30;
-/** Scripts that a page has run, and images that it has asked for, have done so by then. */
-const SETTLED = 'new Promise((resolve) => requestIdleCallback(() => setTimeout(resolve, 100)))';
 const OPEN_ALL = "document.querySelectorAll('details').forEach((one) => { one.open = true; })";
 const VIEWS = ['view=markdown', 'view=text', 'tab=request', 'tab=response&json=text'];
 /** What each of them shows when its body has come. */
@@ -69,7 +68,7 @@ story(
         await page.goto(`/requests/${request_id}?${view}`);
         await page.locator(SHOWN).first().waitFor({ state: 'attached' });
         await page.evaluate(OPEN_ALL);
-        await page.evaluate(SETTLED);
+        await settles(page);
         t.equal(await page.evaluate('globalThis.__pwned'), undefined, `${request_id} ${view}: nothing ran`);
         t.equal(
           await page.evaluate('({}).polluted'),

@@ -41,13 +41,16 @@ story(
 story(
   'While the palette is fetched no key acts on the page, and Escape gives it up',
   async ({ t, page, context }) => {
-    await page.goto('/settings');
-    await page.getByRole('heading', { level: 1 }).waitFor();
     const fetched = Promise.withResolvers<void>();
+    let isHeld = false;
+    // Before the page is there: Chromium may let a request pass that comes while it begins to intercept them.
     await context.route('**/assets/*.js', async (route) => {
-      await fetched.promise;
+      if (isHeld) await fetched.promise;
       await route.continue();
     });
+    await page.goto('/settings');
+    await page.getByRole('heading', { level: 1 }).waitFor();
+    isHeld = true;
     const asked = page.waitForRequest('**/assets/*.js');
     await page.keyboard.press('Control+k');
     await asked;
