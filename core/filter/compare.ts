@@ -4,6 +4,7 @@ import { wholeBounds } from './decimal.ts';
 import type { WholeNumberField } from './fields.ts';
 import type { Comparison } from './nodes.ts';
 import type { Parameters, SqlValue } from './parameters.ts';
+import { compareByPattern } from './pattern.ts';
 
 const SQL_OPERATORS = { gte: '>=', lte: '<=', gt: '>', lt: '<' } as const;
 const POSITIVE = { 'not-gte': 'gte', 'not-lte': 'lte', 'not-gt': 'gt', 'not-lt': 'lt' } as const;
@@ -31,17 +32,12 @@ export function compare(
       if (comparison.operand === null) return `${expression} is not null`;
       return `${expression} is distinct from ${bind(comparison.operand)}`;
     case 'like':
-      return `${expression} like ${bind(comparison.operand)}`;
     case 'not-like':
-      return `(${expression} like ${bind(comparison.operand)}) is not true`;
     case 'ilike':
-      return `${ignoringCase(expression)} ilike ${bind(comparison.operand)}`;
     case 'not-ilike':
-      return `(${ignoringCase(expression)} ilike ${bind(comparison.operand)}) is not true`;
     case 'contains':
-      return `${ignoringCase(expression)} ilike ${bind(literalPattern(comparison.operand))}`;
     case 'not-contains':
-      return `(${ignoringCase(expression)} ilike ${bind(literalPattern(comparison.operand))}) is not true`;
+      return compareByPattern(expression, comparison, parameters);
     case 'not-gte':
     case 'not-lte':
     case 'not-gt':
@@ -52,16 +48,6 @@ export function compare(
     default:
       return `${expression} ${SQL_OPERATORS[comparison.operator]} ${bind(comparison.operand)}`;
   }
-}
-
-/** Columns have the collation "C", which folds the case of ASCII letters only; the database's own folds all letters. */
-function ignoringCase(expression: string): string {
-  return `${expression} collate "default"`;
-}
-
-/** Returns a pattern for texts that contain `text`; its `%`, `_` and `\` are literal. */
-function literalPattern(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 const RANGES = {

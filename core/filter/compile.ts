@@ -12,6 +12,7 @@ import type { Field } from './fields.ts';
 import { bodyText, bodyValue, inputValue } from './json-value.ts';
 import type { Comparison, Filter, Leaf } from './nodes.ts';
 import type { Parameters } from './parameters.ts';
+import { compareLargeByPattern, isByPattern } from './pattern.ts';
 
 /** Options of the SQL for a filter. */
 export type CompileOptions = {
@@ -53,7 +54,7 @@ function compileLeaf({ field, comparison }: Leaf, { parameters, joins }: Context
     case 'column':
       return compareColumn(`r.${field.column}`, field.type, comparison, parameters);
     case 'body':
-      return compare(bodyText(field.column), 'text', comparison, parameters);
+      return compareLarge(bodyText(field.column), 'text', comparison, parameters);
     case 'property':
       return compare(
         `(r.properties_folded ->> ${parameters.bind(field.name, 'text')})`,
@@ -65,11 +66,11 @@ function compileLeaf({ field, comparison }: Leaf, { parameters, joins }: Context
       return compareScore(field.key, comparison, parameters, joins);
     case 'body-value': {
       const value = bodyValue(field.column, field.path, comparison.operand, parameters);
-      return compareTyped(value.expression, value.sqlType, comparison, parameters);
+      return compareLarge(value.expression, value.sqlType, comparison, parameters);
     }
     case 'input': {
       const value = inputValue(field.name, comparison.operand, parameters);
-      return compareTyped(value.expression, value.sqlType, comparison, parameters);
+      return compareLarge(value.expression, value.sqlType, comparison, parameters);
     }
   }
 }
@@ -84,13 +85,14 @@ function compareColumn(
   return compare(column, 'timestamptz', comparison, parameters, (ms) => new Date(Number(ms)).toISOString());
 }
 
-/** Numbers are bound by their decimal text: numeric holds it exactly. */
-function compareTyped(
+/** Compares a body, or a value of one. Numbers are bound by their decimal text: numeric holds it exactly. */
+function compareLarge(
   expression: string,
   sqlType: string,
   comparison: Comparison,
   parameters: Parameters,
 ): string {
+  if (isByPattern(comparison)) return compareLargeByPattern(expression, comparison, parameters);
   return compare(expression, sqlType, comparison, parameters, (operand) =>
     typeof operand === 'number' ? String(operand) : operand,
   );
