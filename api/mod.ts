@@ -64,6 +64,7 @@ import { createPlayground } from './playground/mod.ts';
 import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
 import { createProviderKeyService } from './provider-keys/mod.ts';
+import { createQuerySlots, QUERY_CONNECTIONS, watchQueries } from './query-slots.ts';
 import { createRequestService } from './requests/mod.ts';
 import { createReviewService } from './review/mod.ts';
 import { failureBody } from './routes/failure.ts';
@@ -78,8 +79,6 @@ export { runGate } from './downloads/mod.ts';
 
 /** The built pages; scripts/dashboard/build.mjs makes them. */
 const DASHBOARD = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
-/** Queries at a time; others wait for a connection. More would not be faster than the cores of Postgres allow. */
-const QUERY_CONNECTIONS = 10;
 /** Longer than any query with an index takes; a scan of bodies that takes longer would hold a connection for minutes. */
 const QUERY_TIMEOUT_MS = 15_000;
 const KEY_CONNECTIONS = 2;
@@ -120,18 +119,21 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
   const letterSql = connectAsOwner('assay-api-dead-letters', LETTER_CONNECTIONS, ERASURE_TIMEOUT_MS);
   const alertSql = connectAsOwner('assay-api-alerts', ALERT_CONNECTIONS, ALERT_TIMEOUT_MS);
   await checkSchema(keySql);
+  const metrics = createMetrics('api');
+  const querySlots = createQuerySlots();
+  watchQueries(metrics, querySlots);
   const sql = connectPostgres({
     url: config.databaseUrl!,
     max: QUERY_CONNECTIONS,
     role: 'assay_api',
     applicationName: 'assay-api',
     statementTimeoutMs: QUERY_TIMEOUT_MS,
+    slots: querySlots,
   });
   const listener = createListener({ sql: keySql, log });
   const watcher = createChangeWatcher({ address: config.nats, name: 'assay-api-watcher', log });
   const keys = createKeyDirectory({ sql: keySql, listener, watcher, clock, log, secrets: null });
   const browserSessions = createSessionDirectory({ sql: keySql, listener, watcher, clock, log });
-  const metrics = createMetrics('api');
   const logPath = await openLogPipeline({ config, sql: keySql, role: 'api', log, metrics, clock });
   const requests = createRequestService({ sql, clock });
   // This process admits no calls, so it takes no share of their limits.
@@ -232,7 +234,8 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     audit: createAuditService(sql),
     logRequest,
     maxBodyBytes: config.maxBodyBytes,
-    health: { metrics, checks: { postgres: () => sql`select 1` } },
+    // Not by a connection for queries: all of them may have slow ones.
+    health: { metrics, checks: { postgres: () => keySql`select 1` } },
     ports: config.knownPorts,
     log,
     dashboard: config.hasDashboard ? await readDashboard(DASHBOARD) : 'off',

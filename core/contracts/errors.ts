@@ -46,6 +46,7 @@ export const ERROR_CODES = {
   provider_bad_answer: { status: 502, type: 'api_error' },
   provider_busy: { status: 503, type: 'service_unavailable' },
   bodies_busy: { status: 503, type: 'service_unavailable' },
+  queries_busy: { status: 503, type: 'service_unavailable' },
   store_unavailable: { status: 503, type: 'service_unavailable' },
   evaluators_unavailable: { status: 503, type: 'service_unavailable' },
   too_many_connections: { status: 503, type: 'service_unavailable' },

@@ -1,5 +1,6 @@
 import postgres from 'postgres';
 import { AssayError } from '#core/contracts/errors.ts';
+import type { FairSlots } from '../process/fair-slots.ts';
 import { currentActor } from './actor.ts';
 import { ARRAY_TYPES } from './arrays.ts';
 import { currentCancelling, type Place } from './client.ts';
@@ -27,6 +28,8 @@ export type ConnectOptions = {
    * 0: never. Default: a minute, or longer than any statement may take.
    */
   silenceMs?: number;
+  /** Shares the connections out among the organizations of `inOrganization`. Default: they get them in the order of asking. */
+  slots?: FairSlots;
 };
 
 const CONNECT_TIMEOUT_SECONDS = 5;
@@ -37,6 +40,8 @@ const LEAST_SILENCE_MS = 60_000;
 const SILENCE_BEYOND_STATEMENT_MS = 15_000;
 /** Fraction of the silence after which an idle connection is closed, before it counts as dead. */
 const IDLE_SHARE = 0.7;
+
+const slotsOf = new WeakMap<Sql, FairSlots>();
 
 function silenceBeyond(statementTimeoutMs: number): number {
   if (statementTimeoutMs === 0) return 0;
@@ -52,7 +57,7 @@ export function connectPostgres(options: ConnectOptions): Sql {
   const { statementTimeoutMs, silenceMs = silenceBeyond(statementTimeoutMs) } = options;
   // An option of postgres.js that its types lack.
   const socket: object = { socket: (to: SocketOptions) => openSocket(to, silenceMs) };
-  return postgres(options.url, {
+  const sql = postgres(options.url, {
     ...socket,
     idle_timeout: (IDLE_SHARE * silenceMs) / 1_000,
     max: options.max,
@@ -72,20 +77,46 @@ export function connectPostgres(options: ConnectOptions): Sql {
     fetch_types: false,
     types: ARRAY_TYPES,
   });
+  if (options.slots !== undefined) slotsOf.set(sql, options.slots);
+  return sql;
 }
 
 /**
  * Runs `work` in a transaction that belongs to one organization: under the role `assay_api`, row-level security lets it see and
  * change that organization's rows only. The audit log names the actor of the call that this is part of. When that call only
- * reads and its client disconnects, the transaction is cancelled.
+ * reads and its client disconnects, the transaction is cancelled. It must not begin another one: of a pool with slots, both
+ * would wait for each other's connections.
  *
  * @param options `isSnapshot`: all statements read the same snapshot, and change nothing
+ * @throws AssayError queries_busy: the pool has slots, and there was none for the organization
  */
 export async function inOrganization<T>(
   sql: Sql,
   organizationId: string,
   work: (tx: TransactionSql) => Promise<T>,
-  { isSnapshot = false }: { isSnapshot?: boolean } = {},
+  options: { isSnapshot?: boolean } = {},
+): Promise<T> {
+  const slots = slotsOf.get(sql);
+  if (slots === undefined) return await begin(sql, organizationId, work, options);
+  const taken = await slots.take(organizationId);
+  if (taken === null) {
+    throw new AssayError(
+      'queries_busy',
+      'There was no connection to the store for this query in time: other queries of the organization, or of others, have them all',
+    );
+  }
+  try {
+    return await begin(sql, organizationId, work, options);
+  } finally {
+    taken.release();
+  }
+}
+
+async function begin<T>(
+  sql: Sql,
+  organizationId: string,
+  work: (tx: TransactionSql) => Promise<T>,
+  { isSnapshot = false }: { isSnapshot?: boolean },
 ): Promise<T> {
   const actor = currentActor();
   const cancelling = currentCancelling();
