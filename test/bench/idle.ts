@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Command } from 'commander';
 import { runMain, temporaryDataDir } from '../support/assay.ts';
+import { freePort } from '../support/free-port.ts';
 import { endProcess, processesOf } from './gateway/process.ts';
 import { groupOf, readUsage, type Usage } from './idle/usage.ts';
 import { describeMachine } from './machine.ts';
@@ -20,10 +21,12 @@ const MIB = 1_048_576;
 
 /** Starts everything in a data directory; returns it with the milliseconds until it said that it was ready. */
 async function start(dataDir: string): Promise<{ assay: Running; readyMs: number }> {
+  // A port that is known, as by default: roles that call the gateway do not wait for it then.
+  const port = String(await freePort());
   const startedAt = performance.now();
   const assay = runMain([], {
     DATA_DIR: dataDir,
-    GATEWAY_PORT: '0',
+    GATEWAY_PORT: port,
     API_PORT: '0',
     LOG_LEVEL: 'warn',
     // As `npm start` has it.
