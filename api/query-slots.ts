@@ -4,14 +4,13 @@ import { FairSlots } from '#platform/process/fair-slots.ts';
 
 /** More queries at a time would not be faster than the cores of Postgres allow. */
 export const QUERY_CONNECTIONS = 10;
-/** Of them, those for organizations that have no query under way: slow queries of others delay them by nothing. */
+/** Of them, those for organizations that have no query under way: the first of these are not delayed by slow queries of others. */
 const SPARE = 2;
 /** Half: an organization with slow queries leaves as many to the others. */
 const OF_ONE = QUERY_CONNECTIONS / 2;
-/** A waiting query is a call with its body, of which large ones are bounded by themselves. */
-const MAX_WAITING = 4_096;
+/** A waiting query is a call with its body, of which large ones are bounded by themselves, as are connections of all together. */
 const MAX_WAITING_OF_ONE = 2_048;
-/** Twice what the slowest statement may take. */
+/** Twice what a statement may take. */
 const PATIENCE_MS = 30_000;
 
 /** Makes the slots, one for each connection. */
@@ -20,7 +19,7 @@ export function createQuerySlots(): FairSlots {
     count: QUERY_CONNECTIONS - SPARE,
     spare: SPARE,
     ofOne: OF_ONE,
-    maxWaiting: MAX_WAITING,
+    maxWaiting: Number.POSITIVE_INFINITY,
     maxWaitingOfOne: MAX_WAITING_OF_ONE,
     patienceMs: PATIENCE_MS,
   });

@@ -1,5 +1,5 @@
 /** The items of a version as JSON Lines, a page at a time as the client reads. No connection is held meanwhile. */
-import { inOrganization } from '#platform/postgres/mod.ts';
+import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { ExportStream } from '../requests/mod.ts';
 import { type Context, requireDataset, requireVersion } from './context.ts';
 import { itemText } from './item-json.ts';
@@ -27,10 +27,11 @@ export function createExport({ sql }: Context): ExportItems {
     async function next(): Promise<string | null> {
       while (after !== null) {
         const from: string = after;
-        const { rows, isLast } = await inOrganization(sql, organizationId, async (tx) => {
+        const page = async (tx: TransactionSql) => {
           await requireDataset(tx, organizationId, datasetId);
           return listItems(tx, datasetId, { ...search, after: from }, PAGE);
-        });
+        };
+        const { rows, isLast } = await inOrganization(sql, organizationId, page, { isUrgent: true });
         after = isLast ? null : rows.at(-1)!.item_id;
         const text = rows.map((row) => (row.is_erased ? '' : `${itemText(row)}\n`)).join('');
         if (text !== '') return text;

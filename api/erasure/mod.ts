@@ -6,7 +6,7 @@ import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { type Filter, parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { inOrganization, noteUrgent, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { unknown } from '../evaluators/mod.ts';
 import { awaitRequest, type RequestService } from '../requests/mod.ts';
@@ -136,6 +136,7 @@ export function createErasureService(options: ErasureOptions): ErasureService {
     },
 
     async cancel(organizationId, jobId) {
+      noteUrgent();
       return inOrganization(sql, organizationId, async (tx) => {
         const at = new Date(clock.now());
         await tx`

@@ -4,7 +4,7 @@ import { filterOf } from '#core/contracts/filter-or-q.ts';
 import type { RunState, ScoringType } from '#core/evaluations/mod.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { inOrganization, noteUrgent, type TransactionSql } from '#platform/postgres/mod.ts';
 import { usdToNano } from '../requests/mod.ts';
 import { announceRuns } from './announce-work.ts';
 import type { RunBody } from './bodies.ts';
@@ -107,6 +107,7 @@ export function createRuns(context: Context): Runs {
     [organizationId, evaluatorId, runId]: readonly [string, string, string],
     { from, to, what }: { from: readonly RunState[]; to: RunState & StoredState; what: string },
   ): Promise<RunRow> {
+    noteUrgent();
     return inOrganization(sql, organizationId, async (tx) => {
       await requireEvaluator(tx, organizationId, evaluatorId);
       // A worker holds the row of a run while it schedules a page of it; the next page sees the new state.

@@ -11,7 +11,7 @@ import type {
   ExperimentState,
 } from '#core/contracts/experiment.ts';
 import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
-import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { inOrganization, noteUrgent, type TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
 import type { LogRequest } from '../log/mod.ts';
 import { type Compare, createCompare } from './compare.ts';
@@ -83,6 +83,7 @@ export function createExperimentService(
   /** Moves an experiment to another state; one that is in it already stays. */
   async function move(organizationId: string, id: string, { from, to, what }: Move): Promise<ExperimentJson> {
     const experimentId = readUuid('experiment', id);
+    noteUrgent();
     return await inOrganization(sql, organizationId, async (tx) => {
       const [row] = await tx<{ state: ExperimentState }[]>`
         select state from assay.experiments

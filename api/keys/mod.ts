@@ -11,7 +11,7 @@ import {
 } from '#core/contracts/keys.ts';
 import { findExcess, type Grant } from '#core/keys/mod.ts';
 import { type ApiKey, createKey, type KeyRecord, rotateKey } from '#platform/keys/mod.ts';
-import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { inOrganization, noteUrgent, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { stateOf, toKeyJson } from './key-json.ts';
 import { requireManager } from './lockout.ts';
@@ -59,6 +59,8 @@ export function createKeyService({ sql, clock, announce }: KeyServiceOptions): K
     { organizationId, keyId }: Caller,
     work: (tx: TransactionSql, own: KeyRecord, nowMs: number) => Promise<T>,
   ): Promise<T> {
+    // Behind the calls of a key that floods the API, its end would come too late.
+    noteUrgent();
     const result = await inOrganization(sql, organizationId, async (tx) => {
       await lockKeys(tx, organizationId);
       const own = await selectKey(tx, organizationId, keyId);

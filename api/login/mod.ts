@@ -14,7 +14,7 @@ import {
 import { type KnownPorts, rawHeadersOf, serverRequestOf } from '#platform/http-server/mod.ts';
 import type { ApiKey, KeyDirectory } from '#platform/keys/mod.ts';
 import { isLoopback } from '#platform/outbound/mod.ts';
-import { inOrganization, noteActor, type Sql } from '#platform/postgres/mod.ts';
+import { inOrganization, noteActor, noteUrgent, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { selectKey, toKeyJson } from '../keys/mod.ts';
 import { hasLoginCookie, loginCookie, readLoginCookie, replacedCookie } from './cookie.ts';
@@ -146,6 +146,8 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     admit,
 
     logIn: async (request, origin, body) => {
+      // A link is used up by the first step.
+      noteUrgent();
       const nowMs = clock.now();
       const isProxied = origin.startsWith('https:') && !serverRequestOf(request).peer.isSecure;
       const key = await tryToLogIn(addressOf(request, isProxied), nowMs, async () => {
@@ -166,6 +168,7 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     },
 
     logOut: async (request, origin) => {
+      noteUrgent();
       await endOf(readLoginCookie(rawHeadersOf(request), origin));
       return { data: null, cookie: loginCookie(origin, null) };
     },

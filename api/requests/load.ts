@@ -1,15 +1,16 @@
 /**
- * Records with their bodies, a bounded batch of bodies at a time: a page may hold 100 records of 64 MiB. The first batch
- * comes with the page, in its transaction; the others are fetched as the client takes them, and no connection is held
- * while it does not.
+ * Records with their bodies, a bounded batch of either at a time: a page may hold 100 records of 64 MiB, with prompt inputs as
+ * large. The first batch comes with the page, in its transaction; the others are fetched as the client takes them, and no
+ * connection is held while it does not.
  */
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import {
   type BodyRow,
   bodiesStatement,
+  type FirstRecordRow,
+  firstRecordsStatement,
   type Included,
   type RecordRow,
-  recordsStatement,
 } from '#platform/records/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 import { runStatement } from './statement.ts';
@@ -17,8 +18,11 @@ import { runStatement } from './statement.ts';
 /** A batch holds at least one record, and more as long as it stays below this: large enough for any ordinary page. */
 const BATCH_BYTES = 8 * 1024 * 1024;
 
-/** Records of a page; the first of them have their bodies. */
-export type LoadedRecords = { rows: RecordRow[]; bodies: BodyRow[] };
+/** Records; the first of them have their bodies. */
+type LoadedRecords = { rows: RecordRow[]; bodies: BodyRow[] };
+
+/** The first records of a page, and the keys of those that are still to be loaded. */
+export type LoadedPage = LoadedRecords & { rest: readonly RequestKey[] };
 
 /** Returns the rows from `start` whose bodies are fetched together. */
 function nextBatch(rows: readonly RecordRow[], start: number): RecordRow[] {
@@ -31,27 +35,47 @@ function nextBatch(rows: readonly RecordRow[], start: number): RecordRow[] {
   return rows.slice(start, end);
 }
 
-/** Loads the records with these keys, and the first batch of bodies. */
-export async function loadRecords(
+/** Loads the first of the records with these keys, and the first batch of their bodies. */
+export async function loadPage(
   tx: TransactionSql,
   organizationId: string,
   keys: readonly RequestKey[],
   included: Included,
-): Promise<LoadedRecords> {
-  if (keys.length === 0) return { rows: [], bodies: [] };
-  const rows = await runStatement<RecordRow>(tx, recordsStatement(organizationId, keys, included));
+): Promise<LoadedPage> {
+  if (keys.length === 0) return { rows: [], bodies: [], rest: [] };
+  const statement = firstRecordsStatement(organizationId, keys, included, BATCH_BYTES);
+  const rows = await runStatement<FirstRecordRow>(tx, statement);
   const bodies = await runStatement<BodyRow>(tx, bodiesStatement(organizationId, nextBatch(rows, 0)));
-  return { rows, bodies };
+  const last = rows.at(-1);
+  const isCut = last !== undefined && last.bytes_so_far >= BATCH_BYTES;
+  return { rows, bodies, rest: isCut ? keys.slice(last.position) : [] };
 }
 
 /** Runs `work` in a transaction of its own. */
 export type Read = <Result>(work: (tx: TransactionSql) => Promise<Result>) => Promise<Result>;
 
-/** Yields each record as `write` writes it, in order. */
+type Writing = { read: Read; write(row: RecordRow, body: BodyRow): string };
+
+/** Yields each record of a page as `write` writes it, in order. */
+export async function* pageTexts(
+  organizationId: string,
+  page: LoadedPage,
+  { included, ...writing }: Writing & { included: Included },
+): AsyncGenerator<string, void> {
+  let loaded = page;
+  for (;;) {
+    yield* recordTexts(organizationId, loaded, writing);
+    const { rest } = loaded;
+    if (rest.length === 0) return;
+    loaded = await writing.read((tx) => loadPage(tx, organizationId, rest, included));
+  }
+}
+
+/** Yields each of these records as `write` writes it, in order. */
 export async function* recordTexts(
   organizationId: string,
   loaded: LoadedRecords,
-  { read, write }: { read: Read; write(row: RecordRow, body: BodyRow): string },
+  { read, write }: Writing,
 ): AsyncGenerator<string, void> {
   const { rows } = loaded;
   let { bodies } = loaded;

@@ -21,7 +21,7 @@ import { countStatement } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { createExporter, type ExportStream } from './export/export.ts';
 import { findKeysOfIds, findPageKeys } from './find-keys.ts';
-import { type LoadedRecords, loadRecords, recordTexts } from './load.ts';
+import { type LoadedPage, loadPage, pageTexts } from './load.ts';
 import { removeProperty, setProperty } from './property.ts';
 import { type RequestQuery, readQuery } from './query.ts';
 import { findShortSource } from './sources.ts';
@@ -74,17 +74,18 @@ function includedBy({ includeInputs, includeExpected }: RequestQuery): Included 
 
 /** @param sql a pool under the role `assay_api` */
 export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock }): RequestService {
-  const stream = (organizationId: string, loaded: LoadedRecords, included: Included): RecordStream => ({
-    texts: recordTexts(organizationId, loaded, {
-      read: (work) => inOrganization(sql, organizationId, work),
+  const stream = (organizationId: string, loaded: LoadedPage, included: Included): RecordStream => ({
+    texts: pageTexts(organizationId, loaded, {
+      included,
+      read: (work) => inOrganization(sql, organizationId, work, { isUrgent: true }),
       write: recordWriter(recordFields({ bodies: true, ...included })),
     }),
-    isWhole: loaded.bodies.length === loaded.rows.length,
+    isWhole: loaded.bodies.length === loaded.rows.length && loaded.rest.length === 0,
   });
 
   async function find(organizationId: string, query: RequestQuery): Promise<RecordStream> {
     const loaded = await inOrganization(sql, organizationId, async (tx) =>
-      loadRecords(tx, organizationId, await findPageKeys(tx, organizationId, query), includedBy(query)),
+      loadPage(tx, organizationId, await findPageKeys(tx, organizationId, query), includedBy(query)),
     );
     return stream(organizationId, loaded, includedBy(query));
   }
@@ -118,7 +119,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
 
     async queryIds(organizationId, { requestIds }) {
       const loaded = await inOrganization(sql, organizationId, async (tx) =>
-        loadRecords(
+        loadPage(
           tx,
           organizationId,
           await findKeysOfIds(tx, organizationId, requestIds.map(storableText)),
@@ -142,7 +143,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       const loaded = await awaitRequest(requestId, clock, () =>
         inOrganization(sql, organizationId, async (tx) => {
           const keys = await findKeysOfIds(tx, organizationId, [storableText(requestId)]);
-          return keys.length === 0 ? null : loadRecords(tx, organizationId, keys, included);
+          return keys.length === 0 ? null : loadPage(tx, organizationId, keys, included);
         }),
       );
       const { value } = await stream(organizationId, loaded, included).texts.next();

@@ -5,6 +5,8 @@ import { LoggingRateError } from '../log/mod.ts';
 import { LoginRateError } from '../login/mod.ts';
 
 const QUERY_CANCELED = '57014';
+/** What takes longer to pass than an outage of the store may: others have what the call needs. */
+const IS_BUSY: ReadonlySet<string> = new Set(['queries_busy', 'bodies_busy']);
 
 /** A path exists, but not for the method of the request. */
 export class MethodNotAllowedError extends AssayError {
@@ -46,7 +48,7 @@ export function failureBody({ message }: AssayError): string {
 export function failureReply(error: AssayError): Response {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
   if (error.status === 401) headers['www-authenticate'] = 'Bearer';
-  if (error.status === 503) headers['retry-after'] = '1';
+  if (error.status === 503) headers['retry-after'] = IS_BUSY.has(error.code) ? '5' : '1';
   if (error instanceof MethodNotAllowedError) headers.allow = error.allowed.join(', ');
   if (error instanceof LoggingRateError || error instanceof LoginRateError) {
     headers['retry-after'] = String(error.retryAfterS);

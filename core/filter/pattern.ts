@@ -9,7 +9,7 @@ import type { Parameters } from './parameters.ts';
 /** A comparison by a pattern. */
 export type PatternComparison = Extract<Comparison, { operator: PatternOperator }>;
 
-/** Characters of the text times characters of the pattern in one step: two seconds at worst. */
+/** Bytes of the text times characters of a piece in one step: two seconds at worst. */
 const STEP = 1_000_000_000;
 
 /** Returns whether a comparison is one by a pattern. */
@@ -86,7 +86,7 @@ function piecesOf(pattern: string): string[] {
   return pieces;
 }
 
-/** Returns the length of the longest piece that is looked for at each place: the first and the last have theirs. */
+/** Returns the length of the longest piece that Postgres looks for at each place: all but the first, which has its own. */
 function longestSearched(pieces: readonly string[]): number {
-  return Math.max(0, ...pieces.slice(1, -1).map(({ length }) => length));
+  return Math.max(0, ...pieces.slice(1).map(({ length }) => length));
 }

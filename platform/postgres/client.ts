@@ -22,7 +22,7 @@ type Client = {
   readonly signal: AbortSignal;
 };
 
-type Noted = { client: Client; sql: postgres.Sql; isReading: boolean | null };
+type Noted = { client: Client; sql: postgres.Sql; isReading: boolean | null; isUrgent: boolean };
 
 /**
  * Time between cancellations. Each is dropped when the process runs nothing at its moment: between two statements, or when
@@ -38,7 +38,7 @@ const clients = new AsyncLocalStorage<Noted>();
  *   have no connection left. It must connect as the same user.
  */
 export function withClient<T>(client: Client, sql: postgres.Sql, call: () => T): T {
-  return clients.run({ client, sql, isReading: null }, call);
+  return clients.run({ client, sql, isReading: null, isUrgent: false }, call);
 }
 
 /**
@@ -53,6 +53,20 @@ export function noteReading(isReading: boolean): void {
 /** Returns whether the call under way may have written: it was noted not to be only reading. */
 export function mayHaveWritten(): boolean {
   return clients.getStore()?.isReading === false;
+}
+
+/**
+ * Notes that the transactions of the call under way come before others of the organization, and are never refused: it has begun
+ * what must not be left half done, or helps the organization itself, as the end of a key does. Does nothing outside of `withClient`.
+ */
+export function noteUrgent(): void {
+  const noted = clients.getStore();
+  if (noted !== undefined) noted.isUrgent = true;
+}
+
+/** Returns whether the call under way was noted to be urgent. */
+export function currentIsUrgent(): boolean {
+  return clients.getStore()?.isUrgent === true;
 }
 
 /** Runs a transaction whose statements are cancelled when a client disconnects. */

@@ -1,6 +1,6 @@
 /**
  * Bounds what is taken at once, fairly among owners: what becomes free goes to the waiting owner that has the least, and among
- * equals to the one whose turn is longest ago. The jobs of one owner start in order. A job takes one slot, or as many as its size
+ * equals to the one whose turn is longest ago. The jobs of one owner start in order, urgent ones first. A job takes one slot, or as many as its size
  * says: bytes of memory, for instance.
  */
 export type FairSlotsOptions = {
@@ -28,7 +28,7 @@ export type Taken = {
   release(): void;
 };
 
-type Waiting = { size: number; settle(taken: Taken | null): void };
+type Waiting = { size: number; isUrgent: boolean; settle(taken: Taken | null): void };
 
 export class FairSlots {
   readonly #options: FairSlotsOptions;
@@ -66,13 +66,14 @@ export class FairSlots {
   /**
    * Takes slots, at once where that is fair. Null: the queue is full, or the wait took too long.
    * @param size slots, at most `count` and `ofOne` of them
+   * @param isUrgent comes before the owner's other jobs, and waits for as long as it takes: its owner has begun what it is part of
    */
-  take(owner: string, size = 1): Taken | null | Promise<Taken | null> {
-    if (this.#fits(owner, size) && !this.#isBehind(owner)) return this.#give(owner, size);
+  take(owner: string, size = 1, isUrgent = false): Taken | null | Promise<Taken | null> {
+    if (this.#fits(owner, size) && !this.#isBehind(owner, isUrgent)) return this.#give(owner, size);
     const { maxWaiting, maxWaitingOfOne } = this.#options;
     const own = this.#waitingOf.get(owner)?.length ?? 0;
-    if (this.#waiting >= maxWaiting || own >= maxWaitingOfOne) return null;
-    return this.#wait(owner, size);
+    if (!isUrgent && (this.#waiting >= maxWaiting || own >= maxWaitingOfOne)) return null;
+    return this.#wait(owner, size, isUrgent);
   }
 
   /** Begins a job that has no slots yet, and may grow. */
@@ -95,8 +96,8 @@ export class FairSlots {
   }
 
   /** Returns whether a waiting job comes first: of the same owner, or of one that has no more. */
-  #isBehind(owner: string): boolean {
-    if (this.#waitingOf.has(owner)) return true;
+  #isBehind(owner: string, isUrgent: boolean): boolean {
+    if (this.#waitingOf.get(owner)?.some((one) => one.isUrgent || !isUrgent)) return true;
     const next = this.#next();
     return next !== null && (this.#takenBy.get(next) ?? 0) <= (this.#takenBy.get(owner) ?? 0);
   }
@@ -155,15 +156,12 @@ export class FairSlots {
     }
   }
 
-  async #wait(owner: string, size: number): Promise<Taken | null> {
+  async #wait(owner: string, size: number, isUrgent: boolean): Promise<Taken | null> {
     const { patienceMs } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Taken | null>();
-    const one: Waiting = { size, settle: resolve };
-    const own = this.#waitingOf.get(owner);
-    if (own === undefined) this.#waitingOf.set(owner, [one]);
-    else own.push(one);
-    this.#waiting += 1;
-    if (patienceMs === undefined) return await promise;
+    const one: Waiting = { size, isUrgent, settle: resolve };
+    this.#queue(owner, one);
+    if (isUrgent || patienceMs === undefined) return await promise;
     const timer = setTimeout(() => {
       this.#remove(owner, one);
       resolve(null);
@@ -173,6 +171,14 @@ export class FairSlots {
     const taken = await promise;
     clearTimeout(timer);
     return taken;
+  }
+
+  #queue(owner: string, one: Waiting): void {
+    const own = this.#waitingOf.get(owner) ?? [];
+    this.#waitingOf.set(owner, own);
+    const others = one.isUrgent ? own.findIndex(({ isUrgent }) => !isUrgent) : -1;
+    own.splice(others === -1 ? own.length : others, 0, one);
+    this.#waiting += 1;
   }
 
   #remove(owner: string, one: Waiting): void {

@@ -78,6 +78,11 @@ export const BODY_BYTES =
   'case when b.request_raw is null then octet_length(b.request_text) else octet_length(b.request_raw) end::int8 + ' +
   'case when b.response_raw is null then octet_length(b.response_text) else octet_length(b.response_raw) end';
 
+/** The bytes of a row's texts of any length, as `recordColumns` selects them. */
+export const ROW_BYTES =
+  'coalesce(octet_length(r.request_properties), 0) + coalesce(octet_length(r.properties_added), 0) + ' +
+  'coalesce(octet_length(r.inputs), 0) + coalesce(octet_length(r.expected), 0)';
+
 /** Keys in a statement. */
 type BoundKeys = {
   /** The organization's placeholder. */
@@ -128,10 +133,49 @@ export function recordsStatement(
   included: Included,
 ): Statement {
   const parameters = new Parameters();
-  const { table, matches } = bindKeys(organizationId, keys, parameters);
+  const { columns, from } = selectRecords(organizationId, keys, included, parameters);
+  return { text: `select ${columns} from ${from} order by k.position`, values: parameters.values };
+}
+
+/** A row of `firstRecordsStatement`. */
+export type FirstRecordRow = RecordRow & {
+  /** Place of its key, from 1 on. */
+  position: number;
+  /** Bytes of the texts of any length in this row and those before it, without bodies. */
+  bytes_so_far: number;
+};
+
+/** Selects the first of the records with these keys, in their order: beyond `mostBytes` no further record begins. */
+export function firstRecordsStatement(
+  organizationId: string,
+  keys: readonly RecordKey[],
+  included: Included,
+  mostBytes: number,
+): Statement {
+  const parameters = new Parameters();
+  const { columns, from } = selectRecords(organizationId, keys, included, parameters);
   const text = `
-    select r.*, coalesce(b.body_bytes, 0)::float8 as body_bytes, s.scores
-    from ${table}
+    select * from (
+      select *, sum(row_bytes) over (order by position)::float8 as bytes_so_far
+      from (
+        select ${columns}, k.position::int4, ${ROW_BYTES} + coalesce(octet_length(s.scores), 0) as row_bytes
+        from ${from}
+      ) r
+    ) r
+    where bytes_so_far - row_bytes < ${parameters.bind(mostBytes, 'int8')}
+    order by position`;
+  return { text, values: parameters.values };
+}
+
+function selectRecords(
+  organizationId: string,
+  keys: readonly RecordKey[],
+  included: Included,
+  parameters: Parameters,
+): { columns: string; from: string } {
+  const { table, matches } = bindKeys(organizationId, keys, parameters);
+  const from = `
+    ${table}
     cross join lateral (
       select ${recordColumns(included).join(', ')} from assay.requests r where ${matches('r')} offset 0
     ) r
@@ -141,9 +185,8 @@ export function recordsStatement(
     left join lateral (
       select json_object_agg(s.key, s.value order by s.key)::text as scores
       from assay.request_scores s where ${matches('s')}
-    ) s on true
-    order by k.position`;
-  return { text, values: parameters.values };
+    ) s on true`;
+  return { columns: 'r.*, coalesce(b.body_bytes, 0)::float8 as body_bytes, s.scores', from };
 }
 
 /** A row of `bodiesStatement`: each body as bytes where those differ from the text that filters search. */

@@ -29,8 +29,8 @@ export type ExportStream = {
 
 /** Exports of one organization at a time, in one process: one more would take turns with queries of its own. */
 const MAX_EXPORTS_OF_ONE = 2;
-/** Statements of exports at a time: fewer than half of the connections for queries. */
-const STATEMENTS = 4;
+/** Statements of an organization's exports at a time: fewer than half of its connections for queries. */
+const STATEMENTS_OF_ONE = 2;
 /** Characters. Smaller pieces cost a write each; larger ones hold up the event loop for longer than a millisecond or two. */
 const PIECE_LENGTH = 64 * 1024;
 
@@ -41,7 +41,8 @@ export type Exporter = (organizationId: string, body: ExportBody) => Promise<Exp
 export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Exporter {
   const underWay = new Map<string, number>();
   const slots = new FairSlots({
-    count: STATEMENTS,
+    count: Number.POSITIVE_INFINITY,
+    ofOne: STATEMENTS_OF_ONE,
     maxWaiting: Number.POSITIVE_INFINITY,
     maxWaitingOfOne: Number.POSITIVE_INFINITY,
   });
@@ -70,7 +71,7 @@ export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Expo
     const bodies = body.bodies ?? false;
     take(organizationId);
     const read: Read = async (work) =>
-      (await slots.run(organizationId, () => inOrganization(sql, organizationId, work)))!;
+      (await slots.run(organizationId, () => inOrganization(sql, organizationId, work, { isUrgent: true })))!;
     const until = { created_at: new Date(clock.now()), request_id: null };
     const walk = walkRecords({ organizationId, query, bodies, span: { after, until }, read, clock });
     const texts = exportTexts(organizationId, readAhead(walk), { format, bodies, read });

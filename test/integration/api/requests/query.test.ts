@@ -124,6 +124,38 @@ t.test('a page of large bodies arrives whole', async (t) => {
   );
 });
 
+t.test(
+  'a page of large prompt inputs and expected answers arrives whole, and a part at a time',
+  async (t) => {
+    const large = (letter: string) => letter.repeat(3 * 1024 * 1024);
+    const { key } = await withRequests(
+      ['a', 'b', 'c', 'd', 'é'].map((letter, index) => ({
+        created_at: new Date(NOON + index),
+        inputs: { article: large(letter) },
+        expected: JSON.stringify(large(letter)),
+        // Its own batch of bodies, in the second part.
+        request_text: JSON.stringify({ text: index < 3 ? letter : large(letter) }),
+      })),
+    );
+    const body = { filter: 'all', sort: { created_at: 'asc' }, includeInputs: true, includeExpected: true };
+    const answer = await api.call('/v1/request/query', { key, body });
+    t.equal(answer.headers.get('content-length'), null, 'it is written while it is read');
+    const records = answer.body.data as {
+      inputs: { article: string };
+      expected: string;
+      request_body: { text: string };
+    }[];
+    t.strictSame(
+      records.map(({ inputs, expected, request_body: { text } }) => [inputs.article, expected, text]),
+      ['a', 'b', 'c', 'd', 'é'].map((letter, index) => [
+        large(letter),
+        large(letter),
+        index < 3 ? letter : large(letter),
+      ]),
+    );
+  },
+);
+
 const SORTS = {
   created_at: 'request_created_at',
   latency: 'delay_ms',

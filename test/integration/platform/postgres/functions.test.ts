@@ -25,7 +25,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   limit_reservations: [2, '838ec4e9c975'],
   limit_windows: [1, 'c3198abc25c7'],
   partitions: [1, 'b9b63a3ea851'],
-  patterns: [1, '8152b6a920e6'],
+  patterns: [1, 'b550e157cc38'],
   prompts: [1, '696428a4d377'],
   rollups: [1, '70c0e1309979'],
   sessions: [1, '8aefa083e209'],

@@ -1,17 +1,15 @@
 /** A pool whose connections are shared out among organizations. */
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
-import { inOrganization, noteReading, withClient } from '#platform/postgres/mod.ts';
+import { inOrganization, noteReading, noteUrgent, type Sql, withClient } from '#platform/postgres/mod.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
 import { createWorld } from '../../../support/world.ts';
 
 const world = await createWorld(t);
 const { organizationId } = await world.organization();
 
-/** A pool of one slot, and a transaction that has it until `letGo`. */
-async function takenPool(patienceMs: number) {
-  const slots = new FairSlots({ count: 1, maxWaiting: 2, maxWaitingOfOne: 2, patienceMs });
-  const sql = world.connect({ max: 1, slots });
+/** Begins a transaction that has its slot until `letGo`. */
+async function hold(sql: Sql) {
   const begun = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const holding = inOrganization(sql, organizationId, async () => {
@@ -19,11 +17,17 @@ async function takenPool(patienceMs: number) {
     await released.promise;
   });
   await begun.promise;
-  const letGo = async () => {
+  return async () => {
     released.resolve();
     await holding;
   };
-  return { sql, slots, letGo };
+}
+
+/** A pool of one slot, which is taken until `letGo`. */
+async function takenPool(patienceMs: number) {
+  const slots = new FairSlots({ count: 1, maxWaiting: 2, maxWaitingOfOne: 2, patienceMs });
+  const sql = world.connect({ max: 1, slots });
+  return { sql, slots, letGo: await hold(sql) };
 }
 
 t.test(
@@ -74,3 +78,38 @@ t.test('a slot is given back when a transaction fails', async (t) => {
   );
   t.equal(await inOrganization(sql, organizationId, async () => 1), 1);
 });
+
+t.test(
+  'a call that has had a transaction is refused none, and one that helps the organization not the first',
+  async (t) => {
+    const { sql, slots, letGo } = await takenPool(50);
+    const begun: string[] = [];
+    const ask = (name: string) =>
+      inOrganization(sql, organizationId, async () => {
+        begun.push(name);
+      });
+    const call = (work: () => Promise<void>) =>
+      withClient({ signal: new AbortController().signal }, world.sql, work);
+    const refused = call(() => ask('another'));
+    const urgent = call(() => {
+      noteUrgent();
+      return ask('urgent');
+    });
+    await t.rejects(refused, { code: 'queries_busy' });
+    t.equal(slots.waiting, 1, 'the urgent one waits for longer');
+    await letGo();
+    await urgent;
+    await call(async () => {
+      await ask('first');
+      const letGoAgain = await hold(sql);
+      const later = ask('later');
+      await t.rejects(
+        call(() => ask('other')),
+        { code: 'queries_busy' },
+      );
+      await letGoAgain();
+      await later;
+    });
+    t.same(begun, ['urgent', 'first', 'later']);
+  },
+);

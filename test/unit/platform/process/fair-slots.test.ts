@@ -252,3 +252,40 @@ t.test('a large job is not passed by smaller ones, except of owners that have le
   t.same(started.slice(3), ['of one that has more', 'large', 'behind it']);
   own.release();
 });
+
+t.test(
+  'urgent jobs come before the others of their owner in their own order, and are not refused',
+  async (t) => {
+    const slots = new FairSlots({ count: 1, maxWaiting: 1, maxWaitingOfOne: 1, patienceMs: 20 });
+    const first = slots.take('a') as Taken;
+    const order: string[] = [];
+    const ask = async (name: string, isUrgent: boolean) => {
+      const taken = await slots.take('a', 1, isUrgent);
+      order.push(taken === null ? `${name} refused` : name);
+      taken?.release();
+    };
+    const asked = [ask('plain', false), ask('beyond', false), ask('urgent 1', true), ask('urgent 2', true)];
+    t.equal(slots.waiting, 3);
+    // Longer than the patience of what is not urgent.
+    await asked[0];
+    t.same(order, ['beyond refused', 'plain refused']);
+    asked.push(ask('plain again', false).then(() => {}));
+    asked.push(ask('urgent 3', true));
+    first.release();
+    await Promise.all(asked);
+    t.same(order.slice(2), ['plain again refused', 'urgent 1', 'urgent 2', 'urgent 3']);
+    t.equal(slots.running, 0);
+  },
+);
+
+t.test('an urgent job takes a free slot that those before it cannot have', async (t) => {
+  const slots = new FairSlots({ count: 3, ofOne: 2, maxWaiting: 9, maxWaitingOfOne: 9 });
+  const held = slots.take('a') as Taken;
+  const large = slots.take('a', 2);
+  const urgent = slots.take('a', 1, true);
+  t.notOk(urgent instanceof Promise, 'it is not behind the large one');
+  held.release();
+  (urgent as Taken).release();
+  (await large)!.release();
+  t.equal(slots.running, 0);
+});
