@@ -6,16 +6,28 @@ import { sharedInTurns } from '#platform/process/turns.ts';
 import { type TranslationFailure, type TranslationTask, translateRequest } from './translate-request.ts';
 
 /**
- * Below both limits a translation takes less than 15 ms, and runs on the event loop. A thread costs a copy of the body, and
- * 100 ms when it has to start.
+ * Below these limits a translation takes less than 15 ms, or 50 where most commas are between arguments, and runs on the event
+ * loop. A thread costs a copy of the body, and 100 ms when it has to start.
  */
-const MAX_INLINE = { bytes: 1024 * 1024, values: 10_000 };
+const MAX_INLINE = { bytes: 1024 * 1024, values: 10_000, commas: 50_000 };
+const COMMA = 0x2c;
 /** The time after which an idle thread ends: long enough for a conversation's next call. */
 const IDLE_MS = 300_000;
 /** A body of 32 MiB takes some 64 MiB as text, and three copies of it exist at a time. */
 const THREAD_MEMORY_MB = 1_024;
 
 let pool: Piscina<TranslationTask, Uint8Array | TranslationFailure> | null = null;
+
+/**
+ * Returns whether a body has many commas. Arguments of tools are JSON within a string, whose values the scan of the body has not
+ * counted: each but the last of an object or array has a comma behind it.
+ */
+function hasManyCommas(bytes: Buffer): boolean {
+  if (bytes.length <= MAX_INLINE.commas) return false;
+  let commas = 0;
+  for (let at = 0; at < bytes.length; at += 1) if (bytes[at] === COMMA) commas += 1;
+  return commas > MAX_INLINE.commas;
+}
 
 /**
  * Translates a request, in a thread when it is large.
@@ -26,7 +38,8 @@ export async function translateBody(
   task: TranslationTask & { bytes: Buffer },
   values: number,
 ): Promise<Buffer> {
-  if (task.bytes.length <= MAX_INLINE.bytes && values <= MAX_INLINE.values) return translateRequest(task);
+  const isSmall = task.bytes.length <= MAX_INLINE.bytes && values <= MAX_INLINE.values;
+  if (isSmall && !hasManyCommas(task.bytes)) return translateRequest(task);
   pool ??= createThreadPool<TranslationTask, Uint8Array | TranslationFailure>({
     module: new URL('./translate-request.ts', import.meta.url),
     threadMemoryMb: THREAD_MEMORY_MB,

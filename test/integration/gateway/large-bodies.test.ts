@@ -89,6 +89,27 @@ for (const { what, family, on, status, isPacked = false, isTorn = false, headers
   });
 }
 
+t.test(
+  'arguments of a tool, JSON within a string, do not hold up the event loop when they are translated',
+  async (t) => {
+    const longest = await longestTurnMs(2, async () => {
+      const { status, text } = await served.sender.send({
+        url: `${served.gatewayUrl}/v1/chat/completions`,
+        headers: served.headers,
+        family: 'exponents',
+        bytes: MIB - 1_024,
+        head: '{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Hello"},{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\\"x\\":',
+        tail: '}"}}]},{"role":"tool","tool_call_id":"1","content":"done"}]}',
+        isPacked: false,
+        isTorn: false,
+      });
+      t.equal(status, 200, text.slice(0, 300));
+    });
+    t.comment(`${longest} ms, and ${bound} ms at most`);
+    t.ok(longest < bound, `${longest} ms of ${bound}`);
+  },
+);
+
 t.test('a translated call of more than 250,000 values is refused with that reason', async (t) => {
   const sending = { url: `${served.gatewayUrl}/v1/chat/completions`, headers: served.headers };
   const family = { family: 'empty arrays', bytes: MIB, ...CLAUDE, isPacked: false, isTorn: false };
