@@ -27,7 +27,7 @@ export type FromRequests = (
   body: FromRequestsBody,
 ) => Promise<FromRequestsJson>;
 
-/** Requests whose bodies are in memory at a time. */
+/** Requests whose bodies are in memory at a time, at most. */
 const BATCH = 100;
 /** The number of requests beyond the sample that are tried, in its order, when the bodies of some turn out to be no chat. */
 const SPARE = 1_000;
@@ -65,20 +65,19 @@ async function collect(
     const missing = wanted - collected.items.length - collected.unchanged;
     if (missing <= 0) break;
     const batch = keys.slice(tried, tried + Math.min(BATCH, missing));
-    tried += batch.length;
     const taken = await findTaken(
       tx,
       organizationId,
       dataset.dataset_id,
       batch.map(({ request_id }) => request_id),
     );
-    collected.unchanged += taken.size;
-    const rows = await loadSources(
-      tx,
-      organizationId,
-      batch.filter(({ request_id }) => !taken.has(request_id)),
-    );
-    for (let gone = batch.length - taken.size - rows.length; gone > 0; gone -= 1) skip('not_found');
+    const fresh = batch.filter(({ request_id }) => !taken.has(request_id));
+    const { rows, loaded } = await loadSources(tx, organizationId, fresh);
+    for (let gone = loaded - rows.length; gone > 0; gone -= 1) skip('not_found');
+    const isWhole = loaded === fresh.length;
+    const done = isWhole ? batch.length : batch.indexOf(fresh[loaded]!);
+    collected.unchanged += done - loaded;
+    tried += done;
     const made = await itemsOfRows(rows, body, skip);
     const unfit = await unfitItems(dataset, made);
     for (const item of made) {

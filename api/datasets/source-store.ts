@@ -22,32 +22,49 @@ export type SourceRow = {
 /** Bytes of a response that are read: it holds more than the answer that becomes `expected`. */
 const MAX_RESPONSE_BYTES = 4 * MAX_REQUEST_BYTES;
 
-/** Loads requests with their bodies, in the order of the keys; bodies that are too large are left out. */
+/** Bytes beyond which no further request is loaded. */
+const MAX_LOADED_BYTES = 16 * 1024 * 1024;
+
+/**
+ * Loads the first of these requests with their bodies, in the order of the keys; bodies that are too large are left out.
+ * @returns `loaded`: how many of the keys, from the first on, the rows are those of
+ */
 export async function loadSources(
   tx: TransactionSql,
   organizationId: string,
   keys: readonly RequestKey[],
-): Promise<SourceRow[]> {
+): Promise<{ rows: SourceRow[]; loaded: number }> {
   const times = keys.map(({ created_at }) => created_at.toISOString());
   const ids = keys.map(({ request_id }) => request_id);
-  return tx<SourceRow[]>`
-    select r.request_id, r.session_id, r.user_id, r.inputs, r.expected, not coalesce(b.fits, true) as is_too_large,
-           case when b.fits and b.request_raw is null then b.request_text end as request_text,
-           case when b.fits then b.request_raw end as request_raw,
-           case when b.fits and b.response_raw is null then b.response_text end as response_text,
-           case when b.fits then b.response_raw end as response_raw
-      from unnest(${times}::timestamptz[], ${ids}::text[]) with ordinality as k (created_at, request_id, position)
-     cross join lateral (
-       select request_id, session_id, user_id, inputs::text as inputs, expected from assay.requests
-        where organization_id = ${organizationId} and created_at = k.created_at and request_id = k.request_id
-       offset 0) r
-      left join lateral (
-       select *, coalesce(octet_length(request_raw), octet_length(request_text)) <= ${MAX_REQUEST_BYTES}
-             and coalesce(octet_length(response_raw), octet_length(response_text)) <= ${MAX_RESPONSE_BYTES} as fits
-         from assay.bodies
-        where organization_id = ${organizationId} and created_at = k.created_at and request_id = k.request_id
-       offset 0) b on true
-     order by k.position`;
+  const rows = await tx<(SourceRow & { position: number; bytes_so_far: number })[]>`
+    select * from (
+      select r.request_id, r.session_id, r.user_id, r.inputs, r.expected, not coalesce(b.fits, true) as is_too_large,
+             case when b.fits and b.request_raw is null then b.request_text end as request_text,
+             case when b.fits then b.request_raw end as request_raw,
+             case when b.fits and b.response_raw is null then b.response_text end as response_text,
+             case when b.fits then b.response_raw end as response_raw,
+             k.position::int4, n.bytes, sum(n.bytes) over (order by k.position)::float8 as bytes_so_far
+        from unnest(${times}::timestamptz[], ${ids}::text[]) with ordinality as k (created_at, request_id, position)
+       cross join lateral (
+         select request_id, session_id, user_id, inputs::text as inputs, expected from assay.requests
+          where organization_id = ${organizationId} and created_at = k.created_at and request_id = k.request_id
+         offset 0) r
+        left join lateral (
+         select *, coalesce(octet_length(request_raw), octet_length(request_text)) <= ${MAX_REQUEST_BYTES}
+               and coalesce(octet_length(response_raw), octet_length(response_text)) <= ${MAX_RESPONSE_BYTES} as fits
+           from assay.bodies
+          where organization_id = ${organizationId} and created_at = k.created_at and request_id = k.request_id
+         offset 0) b on true
+       cross join lateral (
+         select case when b.fits then coalesce(octet_length(b.request_raw), octet_length(b.request_text), 0) +
+                                      coalesce(octet_length(b.response_raw), octet_length(b.response_text), 0)
+                else 0 end + coalesce(octet_length(r.inputs), 0) + coalesce(octet_length(r.expected), 0) as bytes) n
+    ) r
+     where bytes_so_far - bytes < ${MAX_LOADED_BYTES}
+     order by position`;
+  const last = rows.at(-1);
+  const isCut = last !== undefined && last.bytes_so_far >= MAX_LOADED_BYTES;
+  return { rows, loaded: isCut ? last.position : keys.length };
 }
 
 /** Finds those of these requests that items of the newest version were made from, or are named for. */

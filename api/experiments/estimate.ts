@@ -13,12 +13,14 @@ import {
 import type { JsonObject } from '#core/json/mod.ts';
 import { detectableDifference } from '#core/statistics/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { inTurns } from '#platform/process/turns.ts';
 import { averageCost } from '../evaluators/mod.ts';
 import type { Skipped } from './from-log.ts';
 import { type Grader, gradersOf } from './graders.ts';
 
 /** Items whose texts are read for an estimate, the first by the seed: a sample. */
 const SAMPLED = 200;
+const SAMPLED_BYTES = 8 * 1024 * 1024;
 /** Bytes of a token in English, and tokens of an answer of some length. */
 const BYTES_PER_TOKEN = 4;
 const ANSWER_TOKENS = 500;
@@ -69,7 +71,7 @@ export async function estimateExperiment(tx: TransactionSql, made: Made): Promis
     items,
     skipped,
     runs: isCalled ? runs : 0,
-    ...(isCalled ? costs(made, target, sampled, runs) : { answers_cost_usd: 0, at_most_usd: 0 }),
+    ...(isCalled ? await costs(made, target, sampled, runs) : { answers_cost_usd: 0, at_most_usd: 0 }),
     judge_cost_usd: await judgeCost(tx, organizationId, { experimentId, graders, runs }),
     duration_ms: isCalled ? durationOf(sampled, runs / experiment!.concurrency) : 0,
     groups,
@@ -87,37 +89,48 @@ type Sampled = {
 
 async function sampleItems(tx: TransactionSql, experimentId: string): Promise<Sampled[]> {
   return await tx<Sampled[]>`
-    select i.request, i.metadata, q.prompt_tokens as "promptTokens", q.completion_tokens as "completionTokens",
-           q.latency_ms as "latencyMs"
-      from assay.experiments x
-      join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.repetition = 1
-      join assay.dataset_items i on i.dataset_id = x.dataset_id and i.item_id = r.item_id
-       and i.from_version <= x.dataset_version and (i.to_version is null or i.to_version > x.dataset_version)
-      left join assay.requests q on q.organization_id = x.organization_id and q.request_id = i.source_request_id
-     where x.experiment_id = ${experimentId} order by r.position limit ${SAMPLED}`;
+    select * from (
+      select i.request, i.metadata, q.prompt_tokens as "promptTokens", q.completion_tokens as "completionTokens",
+             q.latency_ms as "latencyMs", r.position,
+             sum(octet_length(i.request)) over (order by r.position) - octet_length(i.request) as before
+        from assay.experiments x
+        join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.repetition = 1
+        join assay.dataset_items i on i.dataset_id = x.dataset_id and i.item_id = r.item_id
+         and i.from_version <= x.dataset_version and (i.to_version is null or i.to_version > x.dataset_version)
+        left join assay.requests q on q.organization_id = x.organization_id and q.request_id = i.source_request_id
+       where x.experiment_id = ${experimentId} order by r.position limit ${SAMPLED}
+    ) r
+     where coalesce(before, 0) < ${SAMPLED_BYTES} order by position`;
 }
 
 /** Prices the calls by the items of a sample. */
-function costs(
+async function costs(
   { prices, nowMs }: Made,
   target: CalledTarget,
   sampled: readonly Sampled[],
   runs: number,
-): { answers_cost_usd: number | null; at_most_usd: number | null } {
+): Promise<{ answers_cost_usd: number | null; at_most_usd: number | null }> {
   const likely: (number | null)[] = [];
   const most: (number | null)[] = [];
-  for (const { request, metadata, promptTokens, completionTokens } of sampled) {
-    if (request === null) continue;
+  const addCosts = ({ request, metadata, promptTokens, completionTokens }: Sampled): void => {
+    if (request === null) return;
     const item = { request: JSON.parse(request) as JsonObject, metadata };
     const call = requestOf(target, item);
-    if ('skipped' in call) continue;
+    if ('skipped' in call) return;
     const tokens = {
       prompt: promptTokens ?? Math.ceil(Buffer.byteLength(JSON.stringify(call.body)) / BYTES_PER_TOKEN),
       completion: completionTokens ?? ANSWER_TOKENS,
     };
     likely.push(costOfBody(prices, call.body, tokens, nowMs));
     most.push(estimateCost(prices, target, item, nowMs));
-  }
+  };
+  let done = 0;
+  await inTurns(() => {
+    const next = sampled[done];
+    if (next !== undefined) addCosts(next);
+    done += 1;
+    return done >= sampled.length;
+  });
   const scaled = (values: (number | null)[]) => {
     if (values.length === 0) return 0;
     if (values.includes(null)) return null;

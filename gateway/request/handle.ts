@@ -65,10 +65,10 @@ export type CallSteps = {
   recorder: Recorder;
 };
 
-/** Handles a call of an API endpoint. Never rejects: every failure is a reply in the endpoint's error format. */
 /** A body that several candidates may be prepared for in one turn of the event loop. */
 const LARGEST_IN_A_ROW_BYTES = 64 * 1024;
 
+/** Handles a call of an API endpoint. Never rejects: every failure is a reply in the endpoint's error format. */
 export type CallHandler = (request: ServerRequest, endpoint: ApiEndpoint) => Promise<Response>;
 
 /** Makes the handler of the gateway's calls. */

@@ -170,6 +170,39 @@ t.test('a body that names requests in no way, or in two, is refused', async (t) 
   t.match(await refused({ filter: { nothing: 1 } }), [400, /^filter/]);
 });
 
+t.test('requests of many megabytes become items each once, a part at a time, in any mixture', async (t) => {
+  const id = await create(api);
+  const large = (letter: string) => letter.repeat(900_000);
+  const rows = await seed(
+    ...Array.from('abcdefghijkl', (letter, index) => ({
+      request_text: question(large(letter)),
+      // Most have an answer that is larger than the item.
+      response_text:
+        index % 3 === 0
+          ? YES
+          : answer({ role: 'assistant', content: letter, reasoning: 'x'.repeat(3_900_000) }),
+    })),
+  );
+  const ids = rows.map(({ request_id: name }) => name);
+  const [first, second] = [ids.slice(0, 4), ids.slice(4)];
+  t.match(await make(id, { requestIds: first }), { added: 4, unchanged: 0, skipped: [] });
+  const mixed = [
+    second[0]!,
+    'missing 1',
+    first[0]!,
+    ...second.slice(1, 6),
+    first[1]!,
+    'missing 2',
+    ...second.slice(6),
+  ];
+  t.match(await make(id, { requestIds: mixed }), {
+    added: second.length,
+    unchanged: 2,
+    skipped: [{ reason: 'not_found', count: 2 }],
+  });
+  t.same((await itemsOf(api, id)).map(({ externalId }) => externalId).sort(), [...ids].sort());
+});
+
 t.test('requests of another organization are not found', async (t) => {
   const [theirs] = await insertRequests(api.database.sql, api.other.organizationId, [
     { request_text: question('x') },
