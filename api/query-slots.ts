@@ -8,7 +8,7 @@ export const QUERY_CONNECTIONS = 10;
 const SPARE = 2;
 /** Half: an organization with slow queries leaves as many to the others. */
 const OF_ONE = QUERY_CONNECTIONS / 2;
-/** A waiting query is a call with its body, of which large ones are bounded by themselves, as are connections of all together. */
+/** A waiting query is a call with its body. Large bodies are bounded by themselves, and all calls together by open connections. */
 const MAX_WAITING_OF_ONE = 2_048;
 /** Twice what a statement may take. */
 const PATIENCE_MS = 30_000;

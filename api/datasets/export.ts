@@ -31,7 +31,7 @@ export function createExport({ sql }: Context): ExportItems {
           await requireDataset(tx, organizationId, datasetId);
           return listItems(tx, datasetId, { ...search, after: from }, PAGE);
         };
-        const { rows, isLast } = await inOrganization(sql, organizationId, page, { isUrgent: true });
+        const { rows, isLast } = await inOrganization(sql, organizationId, page, { isContinued: true });
         after = isLast ? null : rows.at(-1)!.item_id;
         const text = rows.map((row) => (row.is_erased ? '' : `${itemText(row)}\n`)).join('');
         if (text !== '') return text;

@@ -92,8 +92,9 @@ export function createKeyService({ sql, clock, announce }: KeyServiceOptions): K
         return { ...toKeyJson(record, nowMs), key };
       }),
 
-    list: ({ organizationId }, { state = null, ids, limit, offset }) =>
-      inOrganization(sql, organizationId, async (tx) => {
+    list: ({ organizationId }, { state = null, ids, limit, offset }) => {
+      noteUrgent();
+      return inOrganization(sql, organizationId, async (tx) => {
         const nowMs = clock.now();
         const page = {
           state,
@@ -103,12 +104,15 @@ export function createKeyService({ sql, clock, announce }: KeyServiceOptions): K
           offset: Number(offset ?? 0),
         };
         return (await selectKeys(tx, organizationId, page)).map((record) => toKeyJson(record, nowMs));
-      }),
+      });
+    },
 
-    get: ({ organizationId }, keyId) =>
-      inOrganization(sql, organizationId, async (tx) =>
+    get: ({ organizationId }, keyId) => {
+      noteUrgent();
+      return inOrganization(sql, organizationId, async (tx) =>
         toKeyJson(await existing(tx, organizationId, keyId), clock.now()),
-      ),
+      );
+    },
 
     change: (caller, keyId, body) =>
       changing(caller, async (tx, own, nowMs) => {

@@ -14,7 +14,7 @@ import {
 import { type KnownPorts, rawHeadersOf, serverRequestOf } from '#platform/http-server/mod.ts';
 import type { ApiKey, KeyDirectory } from '#platform/keys/mod.ts';
 import { isLoopback } from '#platform/outbound/mod.ts';
-import { inOrganization, noteActor, noteUrgent, type Sql } from '#platform/postgres/mod.ts';
+import { inOrganization, noteActor, noteBegun, noteUrgent, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { selectKey, toKeyJson } from '../keys/mod.ts';
 import { hasLoginCookie, loginCookie, readLoginCookie, replacedCookie } from './cookie.ts';
@@ -92,6 +92,8 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
       return found;
     }
     const keyId = await takeLoginToken(ownerSql, token!, clock.now());
+    // The link is used up.
+    noteBegun();
     const found = keyId === null ? null : await keys.findById(keyId);
     if (found !== null) return found;
     throw new AssayError(
@@ -146,7 +148,6 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     admit,
 
     logIn: async (request, origin, body) => {
-      // A link is used up by the first step.
       noteUrgent();
       const nowMs = clock.now();
       const isProxied = origin.startsWith('https:') && !serverRequestOf(request).peer.isSecure;
@@ -182,6 +183,7 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     },
 
     end: async ({ key: { organizationId, keyId } }, sessionId) => {
+      noteUrgent();
       const isEnded = await inOrganization(sql, organizationId, (tx) => endSession(tx, keyId, sessionId));
       if (!isEnded) {
         throw new AssayError('not_found', `There is no log-in of this key with the id "${sessionId}"`);
@@ -191,6 +193,7 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     },
 
     endOthers: async ({ key: { organizationId, keyId }, session }) => {
+      noteUrgent();
       const ended = await inOrganization(sql, organizationId, (tx) =>
         endOtherSessions(tx, keyId, session?.sessionId ?? null),
       );

@@ -1,22 +1,25 @@
 /**
- * Records with their bodies, a bounded batch of either at a time: a page may hold 100 records of 64 MiB, with prompt inputs as
- * large. The first batch comes with the page, in its transaction; the others are fetched as the client takes them, and no
- * connection is held while it does not.
+ * Records with their bodies, a bounded batch at a time: a page may hold 100 records of 64 MiB, with prompt inputs as large. The
+ * first batch comes with the page, in its transaction; the others are fetched as the client takes them, and no connection is held
+ * while it does not.
  */
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import {
   type BodyRow,
   bodiesStatement,
-  type FirstRecordRow,
-  firstRecordsStatement,
   type Included,
   type RecordRow,
+  recordsStatement,
 } from '#platform/records/mod.ts';
 import type { RequestKey } from './find-keys.ts';
 import { runStatement } from './statement.ts';
 
 /** A batch holds at least one record, and more as long as it stays below this: large enough for any ordinary page. */
 const BATCH_BYTES = 8 * 1024 * 1024;
+/** Records whose other members are read together; each may have a megabyte of properties. */
+const READ_TOGETHER = 100;
+
+const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
 
 /** Records; the first of them have their bodies. */
 type LoadedRecords = { rows: RecordRow[]; bodies: BodyRow[] };
@@ -42,13 +45,12 @@ export async function loadPage(
   keys: readonly RequestKey[],
   included: Included,
 ): Promise<LoadedPage> {
-  if (keys.length === 0) return { rows: [], bodies: [], rest: [] };
-  const statement = firstRecordsStatement(organizationId, keys, included, BATCH_BYTES);
-  const rows = await runStatement<FirstRecordRow>(tx, statement);
-  const bodies = await runStatement<BodyRow>(tx, bodiesStatement(organizationId, nextBatch(rows, 0)));
-  const last = rows.at(-1);
-  const isCut = last !== undefined && last.bytes_so_far >= BATCH_BYTES;
-  return { rows, bodies, rest: isCut ? keys.slice(last.position) : [] };
+  const together = keys.slice(0, READ_TOGETHER);
+  const rest = keys.slice(READ_TOGETHER);
+  if (together.length === 0) return { rows: [], bodies: [], rest };
+  const rows = await runStatement<RecordRow>(tx, recordsStatement(organizationId, together, included));
+  const batch = bodiesStatement(organizationId, nextBatch(rows, 0), included);
+  return { rows, bodies: await runStatement<BodyRow>(tx, batch), rest };
 }
 
 /** Runs `work` in a transaction of its own. */
@@ -56,29 +58,44 @@ export type Read = <Result>(work: (tx: TransactionSql) => Promise<Result>) => Pr
 
 type Writing = { read: Read; write(row: RecordRow, body: BodyRow): string };
 
-/** Yields each record of a page as `write` writes it, in order. */
-export async function* pageTexts(
+/** Yields each record of a page as `write` writes it, in order. What was written is not kept. */
+export function pageTexts(
   organizationId: string,
   page: LoadedPage,
-  { included, ...writing }: Writing & { included: Included },
+  writing: Writing & { included: Included },
 ): AsyncGenerator<string, void> {
-  let loaded = page;
-  for (;;) {
-    yield* recordTexts(organizationId, loaded, writing);
-    const { rest } = loaded;
-    if (rest.length === 0) return;
-    loaded = await writing.read((tx) => loadPage(tx, organizationId, rest, included));
+  // A parameter of the generator would be kept for as long as it runs.
+  let next: LoadedPage | null = page;
+  async function* write(): AsyncGenerator<string, void> {
+    while (next !== null) {
+      const { rest } = next;
+      const texts = writeAll(organizationId, next, writing);
+      next = null;
+      yield* texts;
+      if (rest.length === 0) return;
+      next = await writing.read((tx) => loadPage(tx, organizationId, rest, writing.included));
+    }
   }
+  return write();
 }
 
-/** Yields each of these records as `write` writes it, in order. */
-export async function* recordTexts(
+/** Yields each of these records, which have all members that are included, as `write` writes it, in order. */
+export function recordTexts(
+  organizationId: string,
+  rows: RecordRow[],
+  writing: Writing,
+): AsyncGenerator<string, void> {
+  return writeAll(organizationId, { rows, bodies: [] }, { ...writing, included: NOTHING_MORE });
+}
+
+async function* writeAll(
   organizationId: string,
   loaded: LoadedRecords,
-  { read, write }: Writing,
+  { read, write, included }: Writing & { included: Included },
 ): AsyncGenerator<string, void> {
   const { rows } = loaded;
   let { bodies } = loaded;
+  loaded.bodies = [];
   let done = 0;
   while (done < rows.length) {
     for (const body of bodies) {
@@ -87,6 +104,7 @@ export async function* recordTexts(
     }
     if (done === rows.length) return;
     const batch = nextBatch(rows, done);
-    bodies = await read((tx) => runStatement<BodyRow>(tx, bodiesStatement(organizationId, batch)));
+    bodies = [];
+    bodies = await read((tx) => runStatement<BodyRow>(tx, bodiesStatement(organizationId, batch, included)));
   }
 }

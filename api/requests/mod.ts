@@ -77,7 +77,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
   const stream = (organizationId: string, loaded: LoadedPage, included: Included): RecordStream => ({
     texts: pageTexts(organizationId, loaded, {
       included,
-      read: (work) => inOrganization(sql, organizationId, work, { isUrgent: true }),
+      read: (work) => inOrganization(sql, organizationId, work, { isContinued: true }),
       write: recordWriter(recordFields({ bodies: true, ...included })),
     }),
     isWhole: loaded.bodies.length === loaded.rows.length && loaded.rest.length === 0,

@@ -1,5 +1,5 @@
 /**
- * SQL for comparisons by a pattern. Postgres compares each character of a text with each of a pattern at worst, and neither a
+ * SQL for comparisons by a pattern. Postgres compares each byte of a text with each of a pattern at worst, and neither a
  * time limit nor a cancellation ends that: a long pattern and a large text are compared in steps (decision 0059).
  */
 import type { PatternOperator } from './fields.ts';

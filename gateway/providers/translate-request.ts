@@ -21,8 +21,18 @@ export type TranslationTask = {
  */
 export function translateRequest({ bytes, endpoint, model, row }: TranslationTask): Buffer {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
-  const body = parseExactJson(text) as JsonObject;
-  return Buffer.from(JSON.stringify(TRANSLATIONS[endpoint]!.request(body, model, row)));
+  try {
+    const body = parseExactJson(text) as JsonObject;
+    return Buffer.from(JSON.stringify(TRANSLATIONS[endpoint]!.request(body, model, row)));
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    // The depth of the body itself was checked before.
+    throw new AssayError(
+      'invalid_body',
+      `The arguments of a tool are nested too deep to translate them into the dialect of ${row.label}`,
+      { cause: error },
+    );
+  }
 }
 
 /** An AssayError as plain data, because its class does not survive the way out of a thread. */

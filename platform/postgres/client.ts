@@ -13,6 +13,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type postgres from 'postgres';
+import type { Waits } from '../process/fair-slots.ts';
 
 /** A process of Postgres in its transaction, as `TRANSACTION` selects it. */
 export type Place = { pid: number; began: string };
@@ -22,7 +23,13 @@ type Client = {
   readonly signal: AbortSignal;
 };
 
-type Noted = { client: Client; sql: postgres.Sql; isReading: boolean | null; isUrgent: boolean };
+type Noted = {
+  client: Client;
+  sql: postgres.Sql;
+  isReading: boolean | null;
+  isUrgent: boolean;
+  isBegun: boolean;
+};
 
 /**
  * Time between cancellations. Each is dropped when the process runs nothing at its moment: between two statements, or when
@@ -38,7 +45,7 @@ const clients = new AsyncLocalStorage<Noted>();
  *   have no connection left. It must connect as the same user.
  */
 export function withClient<T>(client: Client, sql: postgres.Sql, call: () => T): T {
-  return clients.run({ client, sql, isReading: null, isUrgent: false }, call);
+  return clients.run({ client, sql, isReading: null, isUrgent: false, isBegun: false }, call);
 }
 
 /**
@@ -56,17 +63,32 @@ export function mayHaveWritten(): boolean {
 }
 
 /**
- * Notes that the transactions of the call under way come before others of the organization, and are never refused: it has begun
- * what must not be left half done, or helps the organization itself, as the end of a key does. Does nothing outside of `withClient`.
+ * Notes that the transactions of the call under way come before all others of the organization: it is how the organization helps
+ * itself, as the end of a key is. Does nothing outside of `withClient`.
  */
 export function noteUrgent(): void {
   const noted = clients.getStore();
   if (noted !== undefined) noted.isUrgent = true;
 }
 
-/** Returns whether the call under way was noted to be urgent. */
-export function currentIsUrgent(): boolean {
-  return clients.getStore()?.isUrgent === true;
+/** Notes that the call under way has begun what must not be left half done: from now on it is refused no transaction. */
+export function noteBegun(): void {
+  const noted = clients.getStore();
+  if (noted !== undefined) noted.isBegun = true;
+}
+
+const URGENT = 2;
+/** Calls that are under way come before new ones. */
+const BEGUN = 1;
+
+/**
+ * Returns how a transaction of the call under way waits for a connection.
+ * @param isContinued it goes on with what a call has begun that is over, such as an answer
+ */
+export function currentWaits(isContinued: boolean): Required<Waits> {
+  const noted = clients.getStore();
+  const isBegun = isContinued || noted?.isBegun === true;
+  return { rank: noted?.isUrgent === true ? URGENT : isBegun ? BEGUN : 0, isBegun };
 }
 
 /** Runs a transaction whose statements are cancelled when a client disconnects. */

@@ -3,7 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { FairSlots } from '../process/fair-slots.ts';
 import { currentActor } from './actor.ts';
 import { ARRAY_TYPES } from './arrays.ts';
-import { currentCancelling, currentIsUrgent, noteUrgent, type Place } from './client.ts';
+import { currentCancelling, currentWaits, noteBegun, type Place } from './client.ts';
 import { openSocket, type SocketOptions } from './socket.ts';
 
 /** A pool of connections. A tagged template on it is a statement, whose values are bound parameters. */
@@ -87,26 +87,25 @@ export function connectPostgres(options: ConnectOptions): Sql {
  * reads and its client disconnects, the transaction is cancelled. It must not begin another one: of a pool with slots, both
  * would wait for each other's connections.
  *
- * @param options `isUrgent`: it goes on with what was begun, such as the next part of an answer, or was noted by `noteUrgent`
- * @throws AssayError queries_busy: the pool has slots, and there was none for the organization. Not of what is urgent
+ * @param options `isContinued`: it goes on with what was begun, such as the next part of an answer
+ * @throws AssayError queries_busy: the pool has slots, and there was none for the organization; never in a call that has had one
  */
 export async function inOrganization<T>(
   sql: Sql,
   organizationId: string,
   work: (tx: TransactionSql) => Promise<T>,
-  { isSnapshot = false, isUrgent = false }: TransactionOptions & { isUrgent?: boolean } = {},
+  { isSnapshot = false, isContinued = false }: TransactionOptions & { isContinued?: boolean } = {},
 ): Promise<T> {
   const slots = slotsOf.get(sql);
   if (slots === undefined) return await begin(sql, organizationId, work, { isSnapshot });
-  const taken = await slots.take(organizationId, 1, isUrgent || currentIsUrgent());
+  const taken = await slots.take(organizationId, 1, currentWaits(isContinued));
   if (taken === null) {
     throw new AssayError(
       'queries_busy',
       'There was no connection to the store for this query in time: other queries of the organization, or of others, have them all',
     );
   }
-  // What follows in the same call is not refused any more, or the call might end half done.
-  noteUrgent();
+  noteBegun();
   try {
     return await begin(sql, organizationId, work, { isSnapshot });
   } finally {

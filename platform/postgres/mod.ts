@@ -2,7 +2,7 @@
 export { noteActor, withActor } from './actor.ts';
 export { onAnnounced } from './announced.ts';
 export { answeredWithin, createAvailability } from './availability.ts';
-export { mayHaveWritten, noteReading, noteUrgent, withClient } from './client.ts';
+export { mayHaveWritten, noteBegun, noteReading, noteUrgent, withClient } from './client.ts';
 export {
   connectPostgres,
   inOrganization,

@@ -1,6 +1,6 @@
 /**
  * Bounds what is taken at once, fairly among owners: what becomes free goes to the waiting owner that has the least, and among
- * equals to the one whose turn is longest ago. The jobs of one owner start in order, urgent ones first. A job takes one slot, or as many as its size
+ * equals to the one whose turn is longest ago. The jobs of one owner start in order, those of a higher rank first. A job takes one slot, or as many as its size
  * says: bytes of memory, for instance.
  */
 export type FairSlotsOptions = {
@@ -28,7 +28,15 @@ export type Taken = {
   release(): void;
 };
 
-type Waiting = { size: number; isUrgent: boolean; settle(taken: Taken | null): void };
+type Waiting = { size: number; rank: number; settle(taken: Taken | null): void };
+
+/** How a job waits. */
+export type Waits = {
+  /** Those of a higher rank come before others of the same owner. Default: 0. */
+  rank?: number;
+  /** Is never refused, and waits for as long as it takes: it goes on with what was begun. */
+  isBegun?: boolean;
+};
 
 export class FairSlots {
   readonly #options: FairSlotsOptions;
@@ -65,15 +73,16 @@ export class FairSlots {
 
   /**
    * Takes slots, at once where that is fair. Null: the queue is full, or the wait took too long.
-   * @param size slots, at most `count` and `ofOne` of them
-   * @param isUrgent comes before the owner's other jobs, and waits for as long as it takes: its owner has begun what it is part of
+   * @param size slots, at most `count` and `ofOne` of them; of owners that use ranks 1
    */
-  take(owner: string, size = 1, isUrgent = false): Taken | null | Promise<Taken | null> {
-    if (this.#fits(owner, size) && !this.#isBehind(owner, isUrgent)) return this.#give(owner, size);
-    const { maxWaiting, maxWaitingOfOne } = this.#options;
-    const own = this.#waitingOf.get(owner)?.length ?? 0;
-    if (!isUrgent && (this.#waiting >= maxWaiting || own >= maxWaitingOfOne)) return null;
-    return this.#wait(owner, size, isUrgent);
+  take(
+    owner: string,
+    size = 1,
+    { rank = 0, isBegun = false }: Waits = {},
+  ): Taken | null | Promise<Taken | null> {
+    if (this.#fits(owner, size) && !this.#isBehind(owner, rank)) return this.#give(owner, size);
+    if (!isBegun && this.#isFull(owner, rank)) return null;
+    return this.#wait(owner, size, { rank, isBegun });
   }
 
   /** Begins a job that has no slots yet, and may grow. */
@@ -95,9 +104,17 @@ export class FairSlots {
     return (this.#takenBy.get(owner) ?? 0) + size <= ofOne;
   }
 
+  /** Jobs of one rank are not refused for those of another. */
+  #isFull(owner: string, rank: number): boolean {
+    const { maxWaiting, maxWaitingOfOne } = this.#options;
+    const own = this.#waitingOf.get(owner)?.filter((one) => one.rank === rank).length ?? 0;
+    return this.#waiting >= maxWaiting || own >= maxWaitingOfOne;
+  }
+
   /** Returns whether a waiting job comes first: of the same owner, or of one that has no more. */
-  #isBehind(owner: string, isUrgent: boolean): boolean {
-    if (this.#waitingOf.get(owner)?.some((one) => one.isUrgent || !isUrgent)) return true;
+  #isBehind(owner: string, rank: number): boolean {
+    const [first] = this.#waitingOf.get(owner) ?? [];
+    if (first !== undefined && first.rank >= rank) return true;
     const next = this.#next();
     return next !== null && (this.#takenBy.get(next) ?? 0) <= (this.#takenBy.get(owner) ?? 0);
   }
@@ -156,12 +173,12 @@ export class FairSlots {
     }
   }
 
-  async #wait(owner: string, size: number, isUrgent: boolean): Promise<Taken | null> {
+  async #wait(owner: string, size: number, { rank, isBegun }: Required<Waits>): Promise<Taken | null> {
     const { patienceMs } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Taken | null>();
-    const one: Waiting = { size, isUrgent, settle: resolve };
+    const one: Waiting = { size, rank, settle: resolve };
     this.#queue(owner, one);
-    if (isUrgent || patienceMs === undefined) return await promise;
+    if (isBegun || patienceMs === undefined) return await promise;
     const timer = setTimeout(() => {
       this.#remove(owner, one);
       resolve(null);
@@ -176,8 +193,8 @@ export class FairSlots {
   #queue(owner: string, one: Waiting): void {
     const own = this.#waitingOf.get(owner) ?? [];
     this.#waitingOf.set(owner, own);
-    const others = one.isUrgent ? own.findIndex(({ isUrgent }) => !isUrgent) : -1;
-    own.splice(others === -1 ? own.length : others, 0, one);
+    const behind = own.findIndex(({ rank }) => rank < one.rank);
+    own.splice(behind === -1 ? own.length : behind, 0, one);
     this.#waiting += 1;
   }
 

@@ -10,11 +10,8 @@ export {
   type BodyRow,
   bindKeys,
   bodiesStatement,
-  type FirstRecordRow,
-  firstRecordsStatement,
   type Included,
   type RecordRow,
-  ROW_BYTES,
   recordColumns,
   recordsStatement,
 } from './records.ts';

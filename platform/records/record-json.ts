@@ -72,8 +72,8 @@ const WRITERS: { readonly [Field in keyof Required<RequestRecord>]: WriteField }
   feedback_rating: (row) => String(row.feedback_rating),
   scores: (row) => compact(row.scores),
   properties: propertiesText,
-  inputs: (row) => compact(row.inputs ?? '{}'),
-  expected: (row) => row.expected ?? 'null',
+  inputs: (row, body) => compact(row.inputs ?? body?.inputs ?? '{}'),
+  expected: (row, body) => row.expected ?? body?.expected ?? 'null',
 };
 
 /** Returns the fields of a record that are shown, in the order of `RequestRecord`. */

@@ -32,7 +32,7 @@ export type RecordRow = {
   inputs: string | null;
   /** JSON as it was sent; null also where it was not asked for. */
   expected: string | null;
-  /** Bytes of both bodies together, as they are sent. */
+  /** Bytes of both bodies together, as they are sent, and of the members that come with them. */
   body_bytes: number;
 };
 
@@ -65,9 +65,12 @@ const COLUMNS = [
 export type Included = { includeInputs: boolean; includeExpected: boolean };
 
 /** Returns the columns of a record. */
-export function recordColumns({ includeInputs, includeExpected }: Included): readonly string[] {
+export function recordColumns(included: Included): readonly string[] {
+  return [...COLUMNS, ...includedColumns(included)];
+}
+
+function includedColumns({ includeInputs, includeExpected }: Included): string[] {
   return [
-    ...COLUMNS,
     includeInputs ? 'r.inputs::text' : 'null::text as inputs',
     includeExpected ? 'r.expected' : 'null::text as expected',
   ];
@@ -77,11 +80,6 @@ export function recordColumns({ includeInputs, includeExpected }: Included): rea
 export const BODY_BYTES =
   'case when b.request_raw is null then octet_length(b.request_text) else octet_length(b.request_raw) end::int8 + ' +
   'case when b.response_raw is null then octet_length(b.response_text) else octet_length(b.response_raw) end';
-
-/** The bytes of a row's texts of any length, as `recordColumns` selects them. */
-export const ROW_BYTES =
-  'coalesce(octet_length(r.request_properties), 0) + coalesce(octet_length(r.properties_added), 0) + ' +
-  'coalesce(octet_length(r.inputs), 0) + coalesce(octet_length(r.expected), 0)';
 
 /** Keys in a statement. */
 type BoundKeys = {
@@ -123,9 +121,20 @@ export function bindKeys(
   };
 }
 
+const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
+
+/** Writes the bytes of the members that come with the bodies. Postgres has to write inputs as text for that. */
+function includedBytes({ includeInputs, includeExpected }: Included): string {
+  return [
+    '0::int8',
+    ...(includeInputs ? ['coalesce(octet_length(r.inputs::text), 0)'] : []),
+    ...(includeExpected ? ['coalesce(octet_length(r.expected), 0)'] : []),
+  ].join(' + ');
+}
+
 /**
- * Selects the records with these keys, in their order. Laterals are fenced by `offset 0`, so that each key is looked up by
- * primary key, whatever Postgres estimates for the rest.
+ * Selects the records with these keys, in their order, without the members that come with the bodies. Laterals are fenced by
+ * `offset 0`, so that each key is looked up by primary key, whatever Postgres estimates for the rest.
  */
 export function recordsStatement(
   organizationId: string,
@@ -133,51 +142,13 @@ export function recordsStatement(
   included: Included,
 ): Statement {
   const parameters = new Parameters();
-  const { columns, from } = selectRecords(organizationId, keys, included, parameters);
-  return { text: `select ${columns} from ${from} order by k.position`, values: parameters.values };
-}
-
-/** A row of `firstRecordsStatement`. */
-export type FirstRecordRow = RecordRow & {
-  /** Place of its key, from 1 on. */
-  position: number;
-  /** Bytes of the texts of any length in this row and those before it, without bodies. */
-  bytes_so_far: number;
-};
-
-/** Selects the first of the records with these keys, in their order: beyond `mostBytes` no further record begins. */
-export function firstRecordsStatement(
-  organizationId: string,
-  keys: readonly RecordKey[],
-  included: Included,
-  mostBytes: number,
-): Statement {
-  const parameters = new Parameters();
-  const { columns, from } = selectRecords(organizationId, keys, included, parameters);
-  const text = `
-    select * from (
-      select *, sum(row_bytes) over (order by position)::float8 as bytes_so_far
-      from (
-        select ${columns}, k.position::int4, ${ROW_BYTES} + coalesce(octet_length(s.scores), 0) as row_bytes
-        from ${from}
-      ) r
-    ) r
-    where bytes_so_far - row_bytes < ${parameters.bind(mostBytes, 'int8')}
-    order by position`;
-  return { text, values: parameters.values };
-}
-
-function selectRecords(
-  organizationId: string,
-  keys: readonly RecordKey[],
-  included: Included,
-  parameters: Parameters,
-): { columns: string; from: string } {
   const { table, matches } = bindKeys(organizationId, keys, parameters);
-  const from = `
-    ${table}
+  const text = `
+    select r.*, (coalesce(b.body_bytes, 0) + r.included_bytes)::float8 as body_bytes, s.scores
+    from ${table}
     cross join lateral (
-      select ${recordColumns(included).join(', ')} from assay.requests r where ${matches('r')} offset 0
+      select ${recordColumns(NOTHING_MORE).join(', ')}, ${includedBytes(included)} as included_bytes
+      from assay.requests r where ${matches('r')} offset 0
     ) r
     left join lateral (
       select ${BODY_BYTES} as body_bytes from assay.bodies b where ${matches('b')} offset 0
@@ -185,8 +156,9 @@ function selectRecords(
     left join lateral (
       select json_object_agg(s.key, s.value order by s.key)::text as scores
       from assay.request_scores s where ${matches('s')}
-    ) s on true`;
-  return { columns: 'r.*, coalesce(b.body_bytes, 0)::float8 as body_bytes, s.scores', from };
+    ) s on true
+    order by k.position`;
+  return { text, values: parameters.values };
 }
 
 /** A row of `bodiesStatement`: each body as bytes where those differ from the text that filters search. */
@@ -195,20 +167,32 @@ export type BodyRow = {
   request_raw: Buffer | null;
   response_text: string | null;
   response_raw: Buffer | null;
+  inputs: string | null;
+  expected: string | null;
 };
 
-/** Selects the bodies of these keys, in their order; nulls where there is none. */
-export function bodiesStatement(organizationId: string, keys: readonly RecordKey[]): Statement {
+/** Selects the bodies of these keys, and the members that come with them, in the order of the keys; nulls where there is none. */
+export function bodiesStatement(
+  organizationId: string,
+  keys: readonly RecordKey[],
+  included: Included,
+): Statement {
   const parameters = new Parameters();
   const { table, matches } = bindKeys(organizationId, keys, parameters);
+  const members = includedColumns(included).join(', ');
+  const record =
+    included.includeInputs || included.includeExpected
+      ? `left join lateral (select ${members} from assay.requests r where ${matches('r')} offset 0) r on true`
+      : `cross join (select ${members}) r`;
   const text = `
-    select b.*
+    select b.*, r.inputs, r.expected
     from ${table}
     left join lateral (
       select case when b.request_raw is null then b.request_text end as request_text, b.request_raw,
         case when b.response_raw is null then b.response_text end as response_text, b.response_raw
       from assay.bodies b where ${matches('b')} offset 0
     ) b on true
+    ${record}
     order by k.position`;
   return { text, values: parameters.values };
 }

@@ -116,7 +116,7 @@ async function readRecords(
   const all = await run<RecordRow>(sql, recordsStatement(organizationId, keys, INCLUDED));
   const rows = all.filter(({ body_bytes: bytes }) => bytes < MAX_MESSAGE_BYTES);
   if (rows.length === 0) return [];
-  const bodies = await run<BodyRow>(sql, bodiesStatement(organizationId, rows));
+  const bodies = await run<BodyRow>(sql, bodiesStatement(organizationId, rows, INCLUDED));
   const texts = new Map(rows.map((row, index) => [row.request_id, writeRecord(row, bodies[index]!)]));
   return jobs.flatMap(({ deliveryId, requestId }) => {
     const text = texts.get(requestId!);

@@ -71,7 +71,9 @@ export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Expo
     const bodies = body.bodies ?? false;
     take(organizationId);
     const read: Read = async (work) =>
-      (await slots.run(organizationId, () => inOrganization(sql, organizationId, work, { isUrgent: true })))!;
+      (await slots.run(organizationId, () =>
+        inOrganization(sql, organizationId, work, { isContinued: true }),
+      ))!;
     const until = { created_at: new Date(clock.now()), request_id: null };
     const walk = walkRecords({ organizationId, query, bodies, span: { after, until }, read, clock });
     const texts = exportTexts(organizationId, readAhead(walk), { format, bodies, read });
@@ -118,11 +120,7 @@ async function* exportTexts(
   let piece = format.head;
   for await (const rows of batches) {
     if (bodies) {
-      for await (const text of recordTexts(
-        organizationId,
-        { rows, bodies: [] },
-        { read, write: format.write },
-      )) {
+      for await (const text of recordTexts(organizationId, rows, { read, write: format.write })) {
         piece += text;
         if (piece.length < PIECE_LENGTH) continue;
         yield piece;

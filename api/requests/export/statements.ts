@@ -1,6 +1,6 @@
 /** The statements of an export: the end of a window, and the records in it that pass the filter. */
 import { Parameters, type Statement } from '#core/filter/mod.ts';
-import { BODY_BYTES, type RecordRow, ROW_BYTES, recordColumns } from '#platform/records/mod.ts';
+import { BODY_BYTES, type RecordRow, recordColumns } from '#platform/records/mod.ts';
 import { conditionOf } from '../conditions.ts';
 import type { RequestKey } from '../find-keys.ts';
 import type { RequestQuery } from '../query.ts';
@@ -53,6 +53,11 @@ export function windowEndStatement(organizationId: string, span: Span, size: num
     `offset ${parameters.bind(size - 1, 'int8')} limit 1`;
   return { text, values: parameters.values };
 }
+
+/** The bytes of a row's texts of any length. */
+const ROW_BYTES =
+  'coalesce(octet_length(r.request_properties), 0) + coalesce(octet_length(r.properties_added), 0) + ' +
+  'coalesce(octet_length(r.inputs), 0) + coalesce(octet_length(r.expected), 0)';
 
 /**
  * Selects the first records of a span that pass a query's filter, in order of time, without their bodies. The scores are

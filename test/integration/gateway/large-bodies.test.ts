@@ -89,26 +89,37 @@ for (const { what, family, on, status, isPacked = false, isTorn = false, headers
   });
 }
 
-t.test(
-  'arguments of a tool, JSON within a string, do not hold up the event loop when they are translated',
-  async (t) => {
+/** A conversation that is translated, in which a tool was called with `family` in its arguments. */
+const ARGUMENTS = {
+  head: '{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Hello"},{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\\"x\\":',
+  tail: '}"}}]},{"role":"tool","tool_call_id":"1","content":"done"}]}',
+};
+
+for (const family of ['exponents', 'exponents between escaped commas']) {
+  t.test(`arguments of a tool, ${family} in a string, do not hold up the event loop`, async (t) => {
+    const url = `${served.gatewayUrl}/v1/chat/completions`;
+    const sending = { url, headers: served.headers, family, bytes: MIB - 1_024, ...ARGUMENTS };
     const longest = await longestTurnMs(2, async () => {
-      const { status, text } = await served.sender.send({
-        url: `${served.gatewayUrl}/v1/chat/completions`,
-        headers: served.headers,
-        family: 'exponents',
-        bytes: MIB - 1_024,
-        head: '{"model":"claude-sonnet-4-5","messages":[{"role":"user","content":"Hello"},{"role":"assistant","tool_calls":[{"id":"1","type":"function","function":{"name":"f","arguments":"{\\"x\\":',
-        tail: '}"}}]},{"role":"tool","tool_call_id":"1","content":"done"}]}',
-        isPacked: false,
-        isTorn: false,
-      });
+      const { status, text } = await served.sender.send({ ...sending, isPacked: false, isTorn: false });
       t.equal(status, 200, text.slice(0, 300));
     });
     t.comment(`${longest} ms, and ${bound} ms at most`);
     t.ok(longest < bound, `${longest} ms of ${bound}`);
-  },
-);
+  });
+}
+
+t.test('arguments of a tool that are nested too deep to be translated are refused', async (t) => {
+  const sending = { url: `${served.gatewayUrl}/v1/chat/completions`, headers: served.headers };
+  const [open, close] = ['['.repeat(6_000), ']'.repeat(6_000)];
+  const on = { head: `${ARGUMENTS.head}${open}`, tail: `${close}${ARGUMENTS.tail}` };
+  const family = { family: 'token ids', bytes: 13_000, ...on, isPacked: false, isTorn: false };
+  const { status, text } = await served.sender.send({ ...sending, ...family });
+  t.equal(status, 400, text);
+  t.match(JSON.parse(text).error, {
+    code: 'invalid_body',
+    message: 'The arguments of a tool are nested too deep to translate them into the dialect of ANTHROPIC',
+  });
+});
 
 t.test('a translated call of more than 250,000 values is refused with that reason', async (t) => {
   const sending = { url: `${served.gatewayUrl}/v1/chat/completions`, headers: served.headers };

@@ -17,6 +17,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   'unicode escapes': alike('"', '\\u65e5', '"'),
   'short strings': alike('[', '"",', '""]'),
   'token ids': { open: '[', close: '0]', piece: (turn) => `${turn % 100_000},` },
+  'exponents between escaped commas': { open: '[', close: '0]', piece: () => '1e5\\u002c' },
   exponents: { open: '[', close: '0]', piece: () => '1e5,' },
   'long numbers': { open: '[', close: '0]', piece: (turn) => `1234567890123456789${turn},` },
   'one number': alike('', '7', ''),

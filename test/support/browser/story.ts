@@ -1,4 +1,5 @@
 /** Runs stories; mod.ts says how they are written. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Browser, BrowserContext, Page } from 'playwright-core';
 import t, { type Test } from 'tap';
 import type { Scope } from '#platform/keys/mod.ts';
@@ -41,6 +42,7 @@ const SCOPES = ['gateway', 'read', 'write'] as const;
 const STEP_TIMEOUT_MS = 60_000;
 /** Longer than any story takes on a busy machine: what a page computes, and a store, have no limit of a step. */
 const STORY_TIMEOUT_MS = 300_000;
+const CLOSE_TIMEOUT_MS = 10_000;
 /** Time of .taprc for a file; a slowed one has as many times that. */
 const FILE_TIMEOUT_MS = 900_000;
 
@@ -100,7 +102,7 @@ async function tellInTime(tell: (stage: Stage) => Promise<void>, stage: Stage, s
     stage.t.comment(`The story takes more than ${timeoutMs} ms`);
     await sayWhatIsShown(shown);
     // What waits for the page rejects by this, and so names its line.
-    await stage.context.close().catch(() => {});
+    await Promise.race([stage.context.close().catch(() => {}), sleep(CLOSE_TIMEOUT_MS)]);
     late.reject(new Error(`The story takes more than ${timeoutMs} ms`));
   }, timeoutMs);
   try {

@@ -1,7 +1,7 @@
 /** A pool whose connections are shared out among organizations. */
 import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
-import { inOrganization, noteReading, noteUrgent, type Sql, withClient } from '#platform/postgres/mod.ts';
+import { inOrganization, noteBegun, noteReading, type Sql, withClient } from '#platform/postgres/mod.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
 import { createWorld } from '../../../support/world.ts';
 
@@ -79,37 +79,34 @@ t.test('a slot is given back when a transaction fails', async (t) => {
   t.equal(await inOrganization(sql, organizationId, async () => 1), 1);
 });
 
-t.test(
-  'a call that has had a transaction is refused none, and one that helps the organization not the first',
-  async (t) => {
-    const { sql, slots, letGo } = await takenPool(50);
-    const begun: string[] = [];
-    const ask = (name: string) =>
-      inOrganization(sql, organizationId, async () => {
-        begun.push(name);
-      });
-    const call = (work: () => Promise<void>) =>
-      withClient({ signal: new AbortController().signal }, world.sql, work);
-    const refused = call(() => ask('another'));
-    const urgent = call(() => {
-      noteUrgent();
-      return ask('urgent');
+t.test('a call that has begun something, or has had a transaction, is refused none', async (t) => {
+  const { sql, slots, letGo } = await takenPool(50);
+  const begun: string[] = [];
+  const ask = (name: string) =>
+    inOrganization(sql, organizationId, async () => {
+      begun.push(name);
     });
-    await t.rejects(refused, { code: 'queries_busy' });
-    t.equal(slots.waiting, 1, 'the urgent one waits for longer');
-    await letGo();
-    await urgent;
-    await call(async () => {
-      await ask('first');
-      const letGoAgain = await hold(sql);
-      const later = ask('later');
-      await t.rejects(
-        call(() => ask('other')),
-        { code: 'queries_busy' },
-      );
-      await letGoAgain();
-      await later;
-    });
-    t.same(begun, ['urgent', 'first', 'later']);
-  },
-);
+  const call = (work: () => Promise<void>) =>
+    withClient({ signal: new AbortController().signal }, world.sql, work);
+  const refused = call(() => ask('another'));
+  const begunCall = call(() => {
+    noteBegun();
+    return ask('begun');
+  });
+  await t.rejects(refused, { code: 'queries_busy' });
+  t.equal(slots.waiting, 1, 'the one that has begun waits for longer');
+  await letGo();
+  await begunCall;
+  await call(async () => {
+    await ask('first');
+    const letGoAgain = await hold(sql);
+    const later = ask('later');
+    await t.rejects(
+      call(() => ask('other')),
+      { code: 'queries_busy' },
+    );
+    await letGoAgain();
+    await later;
+  });
+  t.same(begun, ['begun', 'first', 'later']);
+});

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { FairSlots, type Taken } from '#platform/process/fair-slots.ts';
+import { FairSlots, type Taken, type Waits } from '#platform/process/fair-slots.ts';
 
 const OWNERS = ['a', 'b', 'c', 'd'];
 const BOUNDS = { maxWaiting: 1_000, maxWaitingOfOne: 1_000 };
@@ -254,38 +254,45 @@ t.test('a large job is not passed by smaller ones, except of owners that have le
 });
 
 t.test(
-  'urgent jobs come before the others of their owner in their own order, and are not refused',
+  'jobs of a higher rank come first in their own order, and those that have begun are not refused',
   async (t) => {
-    const slots = new FairSlots({ count: 1, maxWaiting: 1, maxWaitingOfOne: 1, patienceMs: 20 });
+    const slots = new FairSlots({ count: 1, maxWaiting: 3, maxWaitingOfOne: 1, patienceMs: 20 });
     const first = slots.take('a') as Taken;
     const order: string[] = [];
-    const ask = async (name: string, isUrgent: boolean) => {
-      const taken = await slots.take('a', 1, isUrgent);
+    const ask = async (name: string, waits: Waits) => {
+      const taken = await slots.take('a', 1, waits);
       order.push(taken === null ? `${name} refused` : name);
       taken?.release();
     };
-    const asked = [ask('plain', false), ask('beyond', false), ask('urgent 1', true), ask('urgent 2', true)];
-    t.equal(slots.waiting, 3);
-    // Longer than the patience of what is not urgent.
-    await asked[0];
-    t.same(order, ['beyond refused', 'plain refused']);
-    asked.push(ask('plain again', false).then(() => {}));
-    asked.push(ask('urgent 3', true));
+    const asked = [
+      ask('plain', {}),
+      ask('beyond', {}),
+      ask('urgent', { rank: 2 }),
+      ask('begun 1', { rank: 1, isBegun: true }),
+      ask('begun 2', { rank: 1, isBegun: true }),
+      ask('begun and urgent', { rank: 2, isBegun: true }),
+    ];
+    t.equal(slots.waiting, 5);
+    // Longer than the patience of what has not begun.
+    await Promise.all(asked.slice(0, 3));
+    t.same(order, ['beyond refused', 'plain refused', 'urgent refused']);
     first.release();
     await Promise.all(asked);
-    t.same(order.slice(2), ['plain again refused', 'urgent 1', 'urgent 2', 'urgent 3']);
+    t.same(order.slice(3), ['begun and urgent', 'begun 1', 'begun 2']);
     t.equal(slots.running, 0);
   },
 );
 
-t.test('an urgent job takes a free slot that those before it cannot have', async (t) => {
-  const slots = new FairSlots({ count: 3, ofOne: 2, maxWaiting: 9, maxWaitingOfOne: 9 });
-  const held = slots.take('a') as Taken;
-  const large = slots.take('a', 2);
-  const urgent = slots.take('a', 1, true);
-  t.notOk(urgent instanceof Promise, 'it is not behind the large one');
-  held.release();
-  (urgent as Taken).release();
-  (await large)!.release();
+t.test('an urgent job is not refused for as many others as may wait', async (t) => {
+  const slots = new FairSlots({ count: 1, maxWaiting: 9, maxWaitingOfOne: 1 });
+  const first = slots.take('a') as Taken;
+  const plain = slots.take('a');
+  t.equal(slots.take('a'), null);
+  const urgent = slots.take('a', 1, { rank: 2 });
+  t.equal(slots.take('a', 1, { rank: 2 }), null);
+  first.release();
+  t.equal(slots.waiting, 1);
+  (await urgent)!.release();
+  (await plain)!.release();
   t.equal(slots.running, 0);
 });

@@ -40,6 +40,8 @@ const BODY: BodyRow = {
   request_raw: Buffer.from('{"a":1,"a":2}'),
   response_text: '{}',
   response_raw: null,
+  inputs: null,
+  expected: null,
 };
 
 t.test('a record is written with its body as it was sent, and its properties merged ignoring case', (t) => {
