@@ -9,7 +9,7 @@ import { TRIAL_RESULTS_CHANNEL, TRIALS_CHANNEL } from '#core/contracts/channels.
 import { AssayError } from '#core/contracts/errors.ts';
 import type { TrialBody, TrialResult, TrialResultOf } from '#core/contracts/trial.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { inOrganization, type Listener, type Sql } from '#platform/postgres/mod.ts';
+import { inOrganization, type Listener, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
 
@@ -89,12 +89,14 @@ export function createTrials({ sql, listener, clock, patience }: TrialsOptions):
 
   async function insertTrial(organizationId: string, trialId: string, body: TrialBody): Promise<void> {
     const text = storableJson(body).text;
-    await inOrganization(sql, organizationId, async (tx) => {
+    const insert = async (tx: TransactionSql) => {
       await tx`
         insert into assay.evaluator_trials (trial_id, organization_id, body)
         values (${trialId}, ${organizationId}, ${text}::text::jsonb)`;
       await tx`select pg_notify(${TRIALS_CHANNEL}, ${trialId})`;
-    });
+    };
+    // It has one of the few places for trials, for which others wait.
+    await inOrganization(sql, organizationId, insert, { isContinued: true });
   }
 
   async function readTrial(organizationId: string, trialId: string): Promise<TrialRow> {
@@ -139,12 +141,14 @@ export function createTrials({ sql, listener, clock, patience }: TrialsOptions):
     const trialId = randomUUID();
     const one: Waiting = { isWoken: false, wake: () => {} };
     waiting.set(trialId, one);
+    let isInserted = false;
     try {
       await insertTrial(organizationId, trialId, body);
+      isInserted = true;
       return await awaitResult(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
     } finally {
       waiting.delete(trialId);
-      await deleteTrial(organizationId, trialId);
+      if (isInserted) await deleteTrial(organizationId, trialId);
     }
   }
 

@@ -117,7 +117,7 @@ async function readAll(
   const ids = [body.baseline, ...body.candidates].map((id) => readUuid('experiment', id));
   if (new Set(ids).size < ids.length)
     throw new AssayError('invalid_body', 'baseline and candidates must be different experiments');
-  return await inOrganization(sql, organizationId, async (tx) => {
+  const read = async (tx: TransactionSql) => {
     const [baseline, ...candidates] = await measuredOf(tx, organizationId, ids);
     for (const { datasetId, name } of candidates) {
       if (datasetId === baseline!.datasetId) continue;
@@ -141,7 +141,9 @@ async function readAll(
       evaluators,
       confusions: await findConfusions(tx, organizationId, baseline!, evaluators),
     };
-  });
+  };
+  // It has one of the few places for comparisons: waiting behind all other queries of its organization would keep others from theirs.
+  return await inOrganization(sql, organizationId, read, { isContinued: true });
 }
 
 /** Counts how far evaluators that pass and fail agree with people, so that their errors can be corrected. */

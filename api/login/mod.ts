@@ -103,6 +103,7 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
   }
 
   async function me(request: Request, { key, session }: Caller): Promise<MeJson> {
+    noteUrgent();
     const { organizationId, keyId } = key;
     const record = await inOrganization(sql, organizationId, (tx) => selectKey(tx, organizationId, keyId));
     return {
@@ -177,6 +178,7 @@ export function createLoginService(options: LoginServiceOptions): LoginService {
     me,
 
     list: async ({ key: { organizationId, keyId }, session: own }) => {
+      noteUrgent();
       const nowMs = clock.now();
       const found = await inOrganization(sql, organizationId, (tx) => listSessions(tx, keyId, nowMs));
       return found.map((session) => toSessionJson(session, own));

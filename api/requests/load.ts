@@ -18,6 +18,8 @@ import { runStatement } from './statement.ts';
 const BATCH_BYTES = 8 * 1024 * 1024;
 /** Records whose other members are read together; each may have a megabyte of properties. */
 const READ_TOGETHER = 100;
+/** Where Postgres has to measure prompt inputs, which it does by writing them as text. */
+const MEASURED_TOGETHER = 20;
 
 const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
 
@@ -45,12 +47,24 @@ export async function loadPage(
   keys: readonly RequestKey[],
   included: Included,
 ): Promise<LoadedPage> {
-  const together = keys.slice(0, READ_TOGETHER);
-  const rest = keys.slice(READ_TOGETHER);
+  const count = included.includeInputs ? MEASURED_TOGETHER : READ_TOGETHER;
+  const together = keys.slice(0, count);
+  const rest = keys.slice(count);
   if (together.length === 0) return { rows: [], bodies: [], rest };
   const rows = await runStatement<RecordRow>(tx, recordsStatement(organizationId, together, included));
   const batch = bodiesStatement(organizationId, nextBatch(rows, 0), included);
   return { rows, bodies: await runStatement<BodyRow>(tx, batch), rest };
+}
+
+/** Returns whether all of a page is in memory, and so little that it may be written in one turn of the event loop. */
+export function isShort({ rows, bodies, rest }: LoadedPage): boolean {
+  const lengths = rows.map((row) => lengthOf(row.request_properties) + lengthOf(row.properties_added));
+  const total = lengths.reduce((sum, length) => sum + length, 0);
+  return rest.length === 0 && bodies.length === rows.length && total <= BATCH_BYTES;
+}
+
+function lengthOf(text: string | null): number {
+  return text?.length ?? 0;
 }
 
 /** Runs `work` in a transaction of its own. */
@@ -58,7 +72,7 @@ export type Read = <Result>(work: (tx: TransactionSql) => Promise<Result>) => Pr
 
 type Writing = { read: Read; write(row: RecordRow, body: BodyRow): string };
 
-/** Yields each record of a page as `write` writes it, in order. What was written is not kept. */
+/** Yields each record of a page as `write` writes it, in order. */
 export function pageTexts(
   organizationId: string,
   page: LoadedPage,

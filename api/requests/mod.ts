@@ -21,7 +21,7 @@ import { countStatement } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { createExporter, type ExportStream } from './export/export.ts';
 import { findKeysOfIds, findPageKeys } from './find-keys.ts';
-import { type LoadedPage, loadPage, pageTexts } from './load.ts';
+import { isShort, type LoadedPage, loadPage, pageTexts } from './load.ts';
 import { removeProperty, setProperty } from './property.ts';
 import { type RequestQuery, readQuery } from './query.ts';
 import { findShortSource } from './sources.ts';
@@ -80,7 +80,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       read: (work) => inOrganization(sql, organizationId, work, { isContinued: true }),
       write: recordWriter(recordFields({ bodies: true, ...included })),
     }),
-    isWhole: loaded.bodies.length === loaded.rows.length && loaded.rest.length === 0,
+    isWhole: isShort(loaded),
   });
 
   async function find(organizationId: string, query: RequestQuery): Promise<RecordStream> {
@@ -143,7 +143,8 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       const loaded = await awaitRequest(requestId, clock, () =>
         inOrganization(sql, organizationId, async (tx) => {
           const keys = await findKeysOfIds(tx, organizationId, [storableText(requestId)]);
-          return keys.length === 0 ? null : loadPage(tx, organizationId, keys, included);
+          const page = await loadPage(tx, organizationId, keys, included);
+          return page.rows.length === 0 ? null : page;
         }),
       );
       const { value } = await stream(organizationId, loaded, included).texts.next();

@@ -6,10 +6,10 @@ import { sharedInTurns } from '#platform/process/turns.ts';
 import { type TranslationFailure, type TranslationTask, translateRequest } from './translate-request.ts';
 
 /**
- * Below these limits a translation takes less than 15 ms, or 50 where most commas are between arguments, and runs on the event
- * loop. A thread costs a copy of the body, and 100 ms when it has to start.
+ * Below these limits a translation takes less than 15 ms, or 50 where most marks are in arguments, and runs on the event loop. A
+ * thread costs a copy of the body, and 100 ms when it has to start.
  */
-const MAX_INLINE = { bytes: 1024 * 1024, values: 10_000, commas: 50_000 };
+const MAX_INLINE = { bytes: 1024 * 1024, values: 10_000, marks: 50_000 };
 /** The time after which an idle thread ends: long enough for a conversation's next call. */
 const IDLE_MS = 300_000;
 /** A body of 32 MiB takes some 64 MiB as text, and three copies of it exist at a time. */
@@ -17,28 +17,29 @@ const THREAD_MEMORY_MB = 1_024;
 
 let pool: Piscina<TranslationTask, Uint8Array | TranslationFailure> | null = null;
 
-const COMMA = 0x2c;
 const BACKSLASH = 0x5c;
-const TWO = 0x32;
-/** A comma as a string may have it. */
-const ESCAPED_COMMA = /^\\u002c$/i;
+/** The characters of `,[{`, one of which every value has before it that is in an array or object; `:` follows one. */
+const isMark = (byte: number | undefined): boolean => byte === 0x2c || byte === 0x5b || byte === 0x7b;
 
 /**
- * Returns whether a body has many commas. Arguments of tools are JSON within a string, whose values the scan of the body has not
- * counted: each but the last of an object or array has a comma behind it, which may be escaped.
+ * Returns whether a body may have many values. Arguments of tools are JSON within a string, whose values the scan of the body has
+ * not counted.
  */
-function hasManyCommas(bytes: Buffer): boolean {
-  if (bytes.length <= MAX_INLINE.commas) return false;
-  let commas = 0;
+function hasManyMarks(bytes: Buffer): boolean {
+  if (bytes.length <= MAX_INLINE.marks) return false;
+  let marks = 0;
   for (let at = 0; at < bytes.length; at += 1) {
-    if (bytes[at] === COMMA || (bytes[at] === BACKSLASH && isEscapedComma(bytes, at))) commas += 1;
+    const byte = bytes[at];
+    if (isMark(byte) || (byte === BACKSLASH && isMark(escapedAt(bytes, at)))) marks += 1;
   }
-  return commas > MAX_INLINE.commas;
+  return marks > MAX_INLINE.marks;
 }
 
-function isEscapedComma(bytes: Buffer, at: number): boolean {
-  // The digit is in few other escapes.
-  return bytes[at + 4] === TWO && ESCAPED_COMMA.test(bytes.toString('latin1', at, at + 6));
+/** Returns what an escape such as `\u002c` stands for, as far as it is a mark. */
+function escapedAt(bytes: Buffer, at: number): number | undefined {
+  // The letter u, and two zeros.
+  if (bytes[at + 1] !== 0x75 || bytes[at + 2] !== 0x30 || bytes[at + 3] !== 0x30) return undefined;
+  return Number.parseInt(String.fromCharCode(bytes[at + 4]!, bytes[at + 5]!), 16);
 }
 
 /**
@@ -51,7 +52,7 @@ export async function translateBody(
   values: number,
 ): Promise<Buffer> {
   const isSmall = task.bytes.length <= MAX_INLINE.bytes && values <= MAX_INLINE.values;
-  if (isSmall && !hasManyCommas(task.bytes)) return translateRequest(task);
+  if (isSmall && !hasManyMarks(task.bytes)) return translateRequest(task);
   pool ??= createThreadPool<TranslationTask, Uint8Array | TranslationFailure>({
     module: new URL('./translate-request.ts', import.meta.url),
     threadMemoryMb: THREAD_MEMORY_MB,

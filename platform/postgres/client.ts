@@ -83,7 +83,7 @@ const BEGUN = 1;
 
 /**
  * Returns how a transaction of the call under way waits for a connection.
- * @param isContinued it goes on with what a call has begun that is over, such as an answer
+ * @param isContinued it goes on with what was begun outside of the call, such as an answer, or what has one of few places
  */
 export function currentWaits(isContinued: boolean): Required<Waits> {
   const noted = clients.getStore();

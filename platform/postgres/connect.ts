@@ -87,7 +87,7 @@ export function connectPostgres(options: ConnectOptions): Sql {
  * reads and its client disconnects, the transaction is cancelled. It must not begin another one: of a pool with slots, both
  * would wait for each other's connections.
  *
- * @param options `isContinued`: it goes on with what was begun, such as the next part of an answer
+ * @param options `isContinued`: it goes on with what was begun, such as the next part of an answer or an export that has its place
  * @throws AssayError queries_busy: the pool has slots, and there was none for the organization; never in a call that has had one
  */
 export async function inOrganization<T>(

@@ -95,7 +95,7 @@ const ARGUMENTS = {
   tail: '}"}}]},{"role":"tool","tool_call_id":"1","content":"done"}]}',
 };
 
-for (const family of ['exponents', 'exponents between escaped commas']) {
+for (const family of ['exponents', 'exponents between escaped commas', 'nested arrays']) {
   t.test(`arguments of a tool, ${family} in a string, do not hold up the event loop`, async (t) => {
     const url = `${served.gatewayUrl}/v1/chat/completions`;
     const sending = { url, headers: served.headers, family, bytes: MIB - 1_024, ...ARGUMENTS };

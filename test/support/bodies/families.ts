@@ -18,6 +18,7 @@ const FAMILIES: Readonly<Record<string, Family>> = {
   'short strings': alike('[', '"",', '""]'),
   'token ids': { open: '[', close: '0]', piece: (turn) => `${turn % 100_000},` },
   'exponents between escaped commas': { open: '[', close: '0]', piece: () => '1e5\\u002c' },
+  'nested arrays': { open: '[', close: '1e5]', piece: () => `${'['.repeat(300)}${']'.repeat(300)},` },
   exponents: { open: '[', close: '0]', piece: () => '1e5,' },
   'long numbers': { open: '[', close: '0]', piece: (turn) => `1234567890123456789${turn},` },
   'one number': alike('', '7', ''),

@@ -102,7 +102,10 @@ async function tellInTime(tell: (stage: Stage) => Promise<void>, stage: Stage, s
     stage.t.comment(`The story takes more than ${timeoutMs} ms`);
     await sayWhatIsShown(shown);
     // What waits for the page rejects by this, and so names its line.
-    await Promise.race([stage.context.close().catch(() => {}), sleep(CLOSE_TIMEOUT_MS)]);
+    await Promise.race([
+      stage.context.close().catch(() => {}),
+      sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false }),
+    ]);
     late.reject(new Error(`The story takes more than ${timeoutMs} ms`));
   }, timeoutMs);
   try {

@@ -162,7 +162,9 @@ function readArguments(text: string, field: string): JsonObject {
   let input: JsonObject | null;
   try {
     input = parseExactObject(text);
-  } catch {
+  } catch (error) {
+    // Nested too deep, which is told for the whole request.
+    if (error instanceof RangeError) throw error;
     return refuse(field, 'is not valid JSON');
   }
   return input ?? refuse(field, 'must be a JSON object');
