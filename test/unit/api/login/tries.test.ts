@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import t from 'tap';
@@ -80,7 +81,11 @@ t.test('a flood of addresses takes bounded memory', async (t) => {
       const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
       await tries(address, at, () => Promise.reject(failure)).catch(() => {});
     }
-    collect();
+    // What a collection under way has marked before goes with the next.
+    for (let round = 0; round < 3; round += 1) {
+      await nextTurn();
+      collect();
+    }
     return process.memoryUsage().heapUsed;
   };
   const before = await flood(0, 20_000);
