@@ -4,7 +4,7 @@ import { FairSlots } from '#platform/process/fair-slots.ts';
 
 /** More queries at a time would not be faster than the cores of Postgres allow. */
 export const QUERY_CONNECTIONS = 10;
-/** Of them, those for organizations that have no query under way: the first of these are not delayed by slow queries of others. */
+/** Connections for organizations that have no query under way: the first of these are not delayed by slow queries of others. */
 const SPARE = 2;
 /** Half: an organization with slow queries leaves as many to the others. */
 const OF_ONE = QUERY_CONNECTIONS / 2;

@@ -95,7 +95,7 @@ export function createTrials({ sql, listener, clock, patience }: TrialsOptions):
         values (${trialId}, ${organizationId}, ${text}::text::jsonb)`;
       await tx`select pg_notify(${TRIALS_CHANNEL}, ${trialId})`;
     };
-    // It has one of the few places for trials, for which others wait.
+    // Others wait for the place for trials that this one has.
     await inOrganization(sql, organizationId, insert, { isContinued: true });
   }
 

@@ -142,7 +142,7 @@ async function readAll(
       confusions: await findConfusions(tx, organizationId, baseline!, evaluators),
     };
   };
-  // It has one of the few places for comparisons: waiting behind all other queries of its organization would keep others from theirs.
+  // Others wait for the place that this comparison has: it does not wait behind all other queries of its organization.
   return await inOrganization(sql, organizationId, read, { isContinued: true });
 }
 

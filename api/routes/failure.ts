@@ -5,7 +5,7 @@ import { LoggingRateError } from '../log/mod.ts';
 import { LoginRateError } from '../login/mod.ts';
 
 const QUERY_CANCELED = '57014';
-/** What takes longer to pass than an outage of the store may: others have what the call needs. */
+/** Failures that take longer to pass: other calls have what this one needs. */
 const IS_BUSY: ReadonlySet<string> = new Set(['queries_busy', 'bodies_busy']);
 
 /** A path exists, but not for the method of the request. */

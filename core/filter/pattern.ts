@@ -77,7 +77,7 @@ function patternOf({ operator, operand }: PatternComparison): string {
 
 /** Returns what stands between the `%` of a pattern. */
 function piecesOf(pattern: string): string[] {
-  // What is literal, as in "\%", is passed as a whole.
+  // A token is a character, or one that is literal, as in "\%".
   const pieces = [''];
   for (const [token] of pattern.matchAll(/\\?./gsu)) {
     if (token === '%') pieces.push('');

@@ -30,9 +30,9 @@ export type Taken = {
 
 type Waiting = { size: number; rank: number; settle(taken: Taken | null): void };
 
-/** How a job waits. */
+/** The way that a job waits. */
 export type Waits = {
-  /** Those of a higher rank come before others of the same owner. Default: 0. */
+  /** Jobs of a higher rank come before others of the same owner. Default: 0. */
   rank?: number;
   /** Is never refused, and waits for as long as it takes: it goes on with what was begun. */
   isBegun?: boolean;

@@ -5,7 +5,7 @@ import { waitFor } from '../../support/assay.ts';
 
 /** More than the API has connections. */
 const MANY = 24;
-/** Those of one organization. */
+/** Connections of one organization. */
 const OF_ONE = 5;
 
 /** An API of two organizations: `hang` begins calls of the first that wait until `letGo`. */
@@ -14,7 +14,7 @@ async function setUp(t: Test) {
   const { sql } = api.database;
   const { body } = await api.call('/v1/dataset', { body: { name: 'items' } });
   const { id } = body.data as { id: string };
-  // What an erasure of the organization holds, and who adds items waits for.
+  // An erasure of the organization holds this lock, and whoever adds items waits for it.
   const locked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const holding = sql.begin(async (tx) => {

@@ -83,7 +83,7 @@ async function setStage(t: Test, options: StoryOptions): Promise<Stage & { compl
 
 type Shown = Pick<Stage, 't' | 'page'> & { complaints: Complaints };
 
-/** What the page shows and complains of is most often why an element does not come. */
+/** Says what the page shows and complains of, which is most often why an element does not come. */
 async function sayWhatIsShown({ t, page, complaints }: Shown): Promise<void> {
   const shown = await page
     .locator('body')
@@ -101,7 +101,7 @@ async function tellInTime(tell: (stage: Stage) => Promise<void>, stage: Stage, s
     isLate = true;
     stage.t.comment(`The story takes more than ${timeoutMs} ms`);
     await sayWhatIsShown(shown);
-    // What waits for the page rejects by this, and so names its line.
+    // A step that waits for the page rejects by this, and so names its line.
     await Promise.race([
       stage.context.close().catch(() => {}),
       sleep(CLOSE_TIMEOUT_MS, undefined, { ref: false }),

@@ -9,7 +9,7 @@ import { insertRequests } from '../../../support/seed-requests.ts';
 const LONG = 8_000;
 const LARGE = 400_000;
 const SMALL = 40_000;
-/** Of one character each, so that places have numbers. */
+/** Returns a text of different characters, so that no piece of it stands at two places. */
 const numbered = (length: number) =>
   Array.from({ length }, (_, at) => String.fromCharCode(0x4e00 + (at % 20_000))).join('');
 
