@@ -27,7 +27,7 @@ export type FromRequests = (
   body: FromRequestsBody,
 ) => Promise<FromRequestsJson>;
 
-/** Requests whose bodies are in memory at a time, at most. */
+/** Most requests whose bodies are in memory at a time. */
 const BATCH = 100;
 /** The number of requests beyond the sample that are tried, in its order, when the bodies of some turn out to be no chat. */
 const SPARE = 1_000;
@@ -74,8 +74,7 @@ async function collect(
     const fresh = batch.filter(({ request_id }) => !taken.has(request_id));
     const { rows, loaded } = await loadSources(tx, organizationId, fresh);
     for (let gone = loaded - rows.length; gone > 0; gone -= 1) skip('not_found');
-    const isWhole = loaded === fresh.length;
-    const done = isWhole ? batch.length : batch.indexOf(fresh[loaded]!);
+    const done = loaded === fresh.length ? batch.length : batch.indexOf(fresh[loaded]!);
     collected.unchanged += done - loaded;
     tried += done;
     const made = await itemsOfRows(rows, body, skip);

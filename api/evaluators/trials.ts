@@ -141,14 +141,12 @@ export function createTrials({ sql, listener, clock, patience }: TrialsOptions):
     const trialId = randomUUID();
     const one: Waiting = { isWoken: false, wake: () => {} };
     waiting.set(trialId, one);
-    let isInserted = false;
     try {
       await insertTrial(organizationId, trialId, body);
-      isInserted = true;
       return await awaitResult(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
     } finally {
       waiting.delete(trialId);
-      if (isInserted) await deleteTrial(organizationId, trialId);
+      await deleteTrial(organizationId, trialId);
     }
   }
 

@@ -8,6 +8,7 @@ import {
   type BodyRow,
   bodiesStatement,
   type Included,
+  NOTHING_MORE,
   type RecordRow,
   recordsStatement,
 } from '#platform/records/mod.ts';
@@ -20,8 +21,6 @@ const BATCH_BYTES = 8 * 1024 * 1024;
 const READ_TOGETHER = 100;
 /** Where Postgres has to measure prompt inputs, which it does by writing them as text. */
 const MEASURED_TOGETHER = 20;
-
-const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
 
 /** Records; the first of them have their bodies. */
 type LoadedRecords = { rows: RecordRow[]; bodies: BodyRow[] };

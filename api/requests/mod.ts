@@ -14,7 +14,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { parseAnalyticsFilter } from '#core/filter/mod.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { type Included, recordFields, recordWriter } from '#platform/records/mod.ts';
+import { type Included, NOTHING_MORE, recordFields, recordWriter } from '#platform/records/mod.ts';
 import { removeScore, scoresOf, setFeedback, setScores } from './annotations.ts';
 import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
@@ -65,8 +65,6 @@ export type RequestService = {
   removeScore(organizationId: string, requestId: string, key: string): Promise<null>;
   removeProperty(organizationId: string, requestId: string, key: string): Promise<null>;
 };
-
-const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
 
 function includedBy({ includeInputs, includeExpected }: RequestQuery): Included {
   return { includeInputs, includeExpected };

@@ -1,7 +1,7 @@
 /**
  * Bounds what is taken at once, fairly among owners: what becomes free goes to the waiting owner that has the least, and among
- * equals to the one whose turn is longest ago. The jobs of one owner start in order, those of a higher rank first. A job takes one slot, or as many as its size
- * says: bytes of memory, for instance.
+ * equals to the one whose turn is longest ago. The jobs of one owner start in order, those of a higher rank first. A job takes one
+ * slot, or as many as its size says: bytes of memory, for instance.
  */
 export type FairSlotsOptions = {
   /** Slots that are taken at a time. */

@@ -11,6 +11,7 @@ export {
   bindKeys,
   bodiesStatement,
   type Included,
+  NOTHING_MORE,
   type RecordRow,
   recordColumns,
   recordsStatement,

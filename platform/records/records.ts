@@ -64,6 +64,9 @@ const COLUMNS = [
 /** The members of a record that are there only where they are asked for. */
 export type Included = { includeInputs: boolean; includeExpected: boolean };
 
+/** None of them. */
+export const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
+
 /** Returns the columns of a record. */
 export function recordColumns(included: Included): readonly string[] {
   return [...COLUMNS, ...includedColumns(included)];
@@ -120,8 +123,6 @@ export function bindKeys(
       `and ${table}.created_at = k.created_at and ${table}.request_id = k.request_id`,
   };
 }
-
-const NOTHING_MORE: Included = { includeInputs: false, includeExpected: false };
 
 /** Writes the bytes of the members that come with the bodies. Postgres has to write inputs as text for that. */
 function includedBytes({ includeInputs, includeExpected }: Included): string {

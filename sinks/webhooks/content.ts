@@ -5,6 +5,7 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import {
   type BodyRow,
   bodiesStatement,
+  NOTHING_MORE,
   type RecordRow,
   recordFields,
   recordsStatement,
@@ -103,8 +104,7 @@ async function readFull(sql: Sql, jobs: readonly Job[]): Promise<Map<string, str
 }
 
 /** Messages have the fields of every record. */
-const INCLUDED = { includeInputs: false, includeExpected: false };
-const writeRecord = recordWriter(recordFields({ bodies: true, ...INCLUDED }));
+const writeRecord = recordWriter(recordFields({ bodies: true, ...NOTHING_MORE }));
 
 /** Reads records whose bodies fit into a message: the others are not loaded at all. */
 async function readRecords(
@@ -113,10 +113,10 @@ async function readRecords(
   jobs: readonly Job[],
 ): Promise<[deliveryId: string, text: string][]> {
   const keys = jobs.map(({ createdAt, requestId }) => ({ created_at: createdAt!, request_id: requestId! }));
-  const all = await run<RecordRow>(sql, recordsStatement(organizationId, keys, INCLUDED));
+  const all = await run<RecordRow>(sql, recordsStatement(organizationId, keys, NOTHING_MORE));
   const rows = all.filter(({ body_bytes: bytes }) => bytes < MAX_MESSAGE_BYTES);
   if (rows.length === 0) return [];
-  const bodies = await run<BodyRow>(sql, bodiesStatement(organizationId, rows, INCLUDED));
+  const bodies = await run<BodyRow>(sql, bodiesStatement(organizationId, rows, NOTHING_MORE));
   const texts = new Map(rows.map((row, index) => [row.request_id, writeRecord(row, bodies[index]!)]));
   return jobs.flatMap(({ deliveryId, requestId }) => {
     const text = texts.get(requestId!);

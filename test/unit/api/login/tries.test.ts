@@ -81,7 +81,7 @@ t.test('a flood of addresses takes bounded memory', async (t) => {
       const address = `10.${at >> 16}.${(at >> 8) & 255}.${at & 255}`;
       await tries(address, at, () => Promise.reject(failure)).catch(() => {});
     }
-    // What a collection under way has marked before goes with the next.
+    // A collection that was under way keeps what it had marked: the next one takes that.
     for (let round = 0; round < 3; round += 1) {
       await nextTurn();
       collect();
