@@ -3,6 +3,7 @@
  * kernel, the container runtime or Python may differ from those that the sandbox was made for.
  */
 import type { Outcome } from '#core/scoring/mod.ts';
+import type { TextPair } from './frame.ts';
 
 type Escape = {
   action: string;
@@ -21,6 +22,7 @@ libc = ctypes.CDLL(None, use_errno=True)
 def refuse():
     raise PermissionError('nothing was reached')
 def evaluate(input, output):
+    return globals()['escape_' + input]()
 `;
 
 const ESCAPES: readonly Escape[] = [
@@ -66,19 +68,31 @@ return 1 if any(names) or vars(__main__) else refuse()`.trim(),
 
 const CONTROL = 'def evaluate(input, output):\n    return 0.5 if input + output == "inputoutput" else 0\n';
 
-const indented = (body: string) => body.replaceAll(/^/gm, '    ');
+const asFunction = ({ body }: Escape, index: number) =>
+  `def escape_${index}():\n${body.replaceAll(/^/gm, '    ')}\n`;
 
-/** Returns a sentence about an escape that this tier does not stop, or null. `evaluate` runs code in a child of the tier. */
-export async function findEscape(
-  evaluate: (job: { code: string; input: string; output: string }) => Promise<Outcome>,
-): Promise<string | null> {
-  const run = (code: string) => evaluate({ code, input: 'input', output: 'output' });
-  const control = await run(CONTROL);
+/** How children of the tier run code: one record in one child, and many in as few as it takes. */
+type Runs = {
+  alone: (code: string, record: TextPair) => Promise<Outcome>;
+  many: (code: string, records: TextPair[]) => Promise<Outcome[]>;
+};
+
+/**
+ * Returns a sentence about an escape that this tier does not stop, or null. A child tries escapes one after another until
+ * one ends it: a child for each took the larger part of the start of the role.
+ */
+export async function findEscape({ alone, many }: Runs): Promise<string | null> {
+  const control = await alone(CONTROL, { input: 'input', output: 'output' });
   if (control.state !== 'completed' || control.score !== 0.5) {
     return `an ordinary evaluation fails: ${'message' in control ? control.message : 'it scores wrongly'}`;
   }
-  for (const { action, body, failsWith = REFUSED } of ESCAPES) {
-    const outcome = await run(PRELUDE + indented(body));
+  const code = PRELUDE + ESCAPES.map(asFunction).join('');
+  const outcomes = await many(
+    code,
+    ESCAPES.map((_, index) => ({ input: String(index), output: '' })),
+  );
+  for (const [index, { action, failsWith = REFUSED }] of ESCAPES.entries()) {
+    const outcome = outcomes[index]!;
     const isStopped = outcome.state === 'failed' && failsWith.test(outcome.message);
     if (!isStopped)
       return `code in it ${action}: ${'message' in outcome ? outcome.message : 'nothing refuses it'}`;

@@ -6,7 +6,7 @@ import type { Clock } from '#platform/process/clock.ts';
 import { DEFAULT_LIMITS } from './limits.ts';
 import { ChildPool } from './pool.ts';
 import { toOutcome } from './result.ts';
-import { runOne } from './run.ts';
+import { runMany, runOne } from './run.ts';
 import { noSandbox, PooledSandbox, type Sandbox } from './sandbox.ts';
 import { findEscape } from './self-test.ts';
 import { SANDBOX_TIERS, type SandboxTier } from './zygote.ts';
@@ -51,9 +51,14 @@ async function openTested(tier: UsableTier, options: SandboxOptions): Promise<Ch
   // Twice as many children as slots wait, so that jobs find one ready while those just taken are replaced.
   const idle = 2 * concurrency;
   const pool = await ChildPool.open({ tier, python, directory, log, forksPerZygote, restAfterMs, idle });
-  const escaped = await findEscape(async (job) =>
-    toOutcome(await runOne(pool, { ...job, labels: false }, DEFAULT_LIMITS, clock), null),
-  );
+  const escaped = await findEscape({
+    alone: async (code, record) =>
+      toOutcome(await runOne(pool, { code, labels: false, ...record }, DEFAULT_LIMITS, clock), null),
+    many: async (code, records) => {
+      const results = await runMany(pool, { code, labels: false, records }, DEFAULT_LIMITS, clock);
+      return results.map((result) => toOutcome(result, null));
+    },
+  });
   if (escaped === null) return pool;
   await pool.close();
   throw new Error(escaped);
