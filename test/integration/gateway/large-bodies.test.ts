@@ -95,13 +95,20 @@ const ARGUMENTS = {
   tail: '}"}}]},{"role":"tool","tool_call_id":"1","content":"done"}]}',
 };
 
-for (const family of ['exponents', 'exponents between escaped commas', 'nested arrays']) {
+const FAMILIES: readonly [family: string, status: number][] = [
+  ['exponents', 200],
+  ['exponents between escaped commas', 200],
+  // Of these so many bytes hold more values than are translated.
+  ['nested arrays', 400],
+];
+
+for (const [family, expected] of FAMILIES) {
   t.test(`arguments of a tool, ${family} in a string, do not hold up the event loop`, async (t) => {
     const url = `${served.gatewayUrl}/v1/chat/completions`;
-    const sending = { url, headers: served.headers, family, bytes: MIB - 1_024, ...ARGUMENTS };
+    const sending = { url, headers: served.headers, family, bytes: 900_000, ...ARGUMENTS };
     const longest = await longestTurnMs(2, async () => {
       const { status, text } = await served.sender.send({ ...sending, isPacked: false, isTorn: false });
-      t.equal(status, 200, text.slice(0, 300));
+      t.equal(status, expected, text.slice(0, 300));
     });
     t.comment(`${longest} ms, and ${bound} ms at most`);
     t.ok(longest < bound, `${longest} ms of ${bound}`);
@@ -120,6 +127,23 @@ t.test('arguments of a tool that are nested too deep to be translated are refuse
     message: 'The arguments of a tool are nested too deep to translate them into the dialect of ANTHROPIC',
   });
 });
+
+t.test(
+  'arguments of tools that hold more than 250,000 values together are refused with that reason',
+  async (t) => {
+    const sending = { url: `${served.gatewayUrl}/v1/chat/completions`, headers: served.headers };
+    // Two calls, of which neither alone holds so many: some 170,000 each.
+    const other = `"}},{"id":"2","type":"function","function":{"name":"f","arguments":"[${'[],'.repeat(170_000)}[]]`;
+    const on = { head: ARGUMENTS.head, tail: `}${other}${ARGUMENTS.tail.slice(1)}` };
+    const family = { family: 'empty arrays', bytes: MIB, ...on, isPacked: false, isTorn: false };
+    const { status, text } = await served.sender.send({ ...sending, ...family });
+    t.equal(status, 400, text.slice(0, 300));
+    t.match(JSON.parse(text).error, {
+      code: 'invalid_body',
+      message: 'messages hold more than 250000 values in the arguments of tools, too much to translate',
+    });
+  },
+);
 
 t.test('a translated call of more than 250,000 values is refused with that reason', async (t) => {
   const sending = { url: `${served.gatewayUrl}/v1/chat/completions`, headers: served.headers };

@@ -1,5 +1,12 @@
 /** Reads the messages of a chat completion request: the system's texts apart, the others as turns. */
-import { type JsonObject, parseExactObject } from '#core/json/mod.ts';
+import {
+  isObject,
+  JsonFault,
+  type JsonObject,
+  MAX_BODY_DEPTH,
+  parseExactObject,
+  scanMembers,
+} from '#core/json/mod.ts';
 import type {
   AssistantPart,
   TextPart,
@@ -50,6 +57,7 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
  * @throws AssayError invalid_body
  */
 export function readMessages(messages: readonly unknown[]): { system: TextPart[]; turns: Turn[] } {
+  checkArgumentValues(messages);
   const system: TextPart[] = [];
   const turns: Turn[] = [];
   /** Ids of the tool calls of the assistant's last turn that have no result yet. */
@@ -80,6 +88,40 @@ export function readMessages(messages: readonly unknown[]): { system: TextPart[]
   if (turns.length === 0)
     refuse('messages', 'must hold a message of the user or the assistant that is not empty');
   return { system, turns };
+}
+
+/** The bound of a body's own values, which do not count those of arguments: they are JSON within a string. */
+const MAX_ARGUMENT_VALUES = 250_000;
+
+function checkArgumentValues(messages: readonly unknown[]): void {
+  const texts = messages.flatMap(argumentTexts);
+  const characters = texts.reduce((sum, { length }) => sum + length, 0);
+  // A value takes two characters, itself and what separates it from the next.
+  if (characters <= 2 * MAX_ARGUMENT_VALUES) return;
+  if (texts.reduce((sum, text) => sum + countValues(text), 0) > MAX_ARGUMENT_VALUES) {
+    refuse(
+      'messages',
+      `hold more than ${MAX_ARGUMENT_VALUES} values in the arguments of tools, too much to translate`,
+    );
+  }
+}
+
+function argumentTexts(message: unknown): string[] {
+  const calls = isObject(message) && Array.isArray(message.tool_calls) ? message.tool_calls : [];
+  return calls.flatMap((call: unknown) => {
+    const text = isObject(call) && isObject(call.function) ? call.function.arguments : null;
+    return typeof text === 'string' ? [text] : [];
+  });
+}
+
+/** Returns the number of values in a JSON text; 0 for a text that is none, which is refused where it is read. */
+function countValues(text: string): number {
+  try {
+    return scanMembers(Buffer.from(text), { names: [], maxDepth: MAX_BODY_DEPTH }).values;
+  } catch (error) {
+    if (error instanceof JsonFault) return 0;
+    throw error;
+  }
 }
 
 /** Returns the parts with the message's own breakpoint, which belongs to its last part. */
