@@ -36,6 +36,11 @@ const MAX_PROMPT_BYTES = 65_536;
 const MAX_PLACEHOLDERS = 100;
 /** Characters of all values together: about 50,000 tokens of English, which today's judges can read. */
 const DEFAULT_MAX_VALUE_CHARACTERS = 200_000;
+/**
+ * Values of a prompt may be parts of each other, such as `request.messages` and `request.messages.0`. A hundred that each hold
+ * most of a large body took 5 s of a thread, to keep 2,000 characters of each.
+ */
+const MAX_WRITTEN_CHARACTERS = 32 * 1024 * 1024;
 const ALLOWED = [
   '{{input}}',
   '{{output}}',
@@ -161,7 +166,8 @@ function ownMember(value: unknown, name: string): unknown {
 
 /**
  * Renders the prompt for a subject. A value that the subject does not have is written as `null` and reported as missing; a
- * value that is null in the record is not missing.
+ * value that is null in the record is not missing. Once the values are 32 Mi characters long, further objects and lists are
+ * left out.
  * @param maxValueCharacters limit of all values together; the largest values lose their middle
  */
 export function renderTemplate(
@@ -169,19 +175,9 @@ export function renderTemplate(
   subject: Subject,
   maxValueCharacters: number = DEFAULT_MAX_VALUE_CHARACTERS,
 ): RenderedPrompt {
-  const values = new Map<string, string | LongText>();
-  const lengths: number[] = [];
-  const missing = new Set<string>();
-  for (const part of template.parts) {
-    if (!('variable' in part)) continue;
-    const found = part.lookup(subject);
-    if (found === undefined) missing.add(part.variable);
-    const value = values.get(part.variable) ?? encodeValue(found);
-    values.set(part.variable, value);
-    lengths.push(lengthOf(value));
-  }
+  const { values, lengths, missing, isLeftOut } = readValues(template, subject);
   const share = fairShare(lengths, maxValueCharacters);
-  let truncated = false;
+  let truncated = isLeftOut;
   const written = new Map<string, string>();
   const write = (variable: string): string => {
     const value = values.get(variable) ?? 'null';
@@ -197,11 +193,46 @@ export function renderTemplate(
   return { text: texts.join(''), truncated, missing: [...missing] };
 }
 
+type ReadValues = {
+  values: Map<string, string | LongText>;
+  /** Of each placeholder's value. */
+  lengths: number[];
+  missing: Set<string>;
+  /** True when at least one value is left out. */
+  isLeftOut: boolean;
+};
+
+function readValues({ parts }: PromptTemplate, subject: Subject): ReadValues {
+  const read: ReadValues = { values: new Map(), lengths: [], missing: new Set(), isLeftOut: false };
+  let charactersWritten = 0;
+  for (const part of parts) {
+    if (!('variable' in part)) continue;
+    const { variable, lookup } = part;
+    let value = read.values.get(variable);
+    if (value === undefined) {
+      const found = lookup(subject);
+      if (found === undefined) read.missing.add(variable);
+      const hasRoom = charactersWritten <= MAX_WRITTEN_CHARACTERS || !isContainer(found);
+      if (!hasRoom) read.isLeftOut = true;
+      value = hasRoom ? encodeValue(found) : LEFT_OUT;
+      charactersWritten += lengthOf(value);
+      read.values.set(variable, value);
+    }
+    read.lengths.push(lengthOf(value));
+  }
+  return read;
+}
+
 /** A text with its JSON. A value that is too long is cut as text and encoded again, so that the rest is valid JSON. */
 type LongText = { text: string; json: string };
 
 function lengthOf(value: string | LongText): number {
   return typeof value === 'string' ? value.length : value.json.length;
+}
+
+/** An object or list, whose parts other variables may name as well. */
+function isContainer(value: unknown): boolean {
+  return typeof value === 'object' && value !== null;
 }
 
 function encodeValue(value: unknown): string | LongText {
@@ -254,3 +285,5 @@ function cutMiddle(value: string | LongText, share: number): string {
 }
 
 const MARKER_CHARACTERS = 64;
+
+const LEFT_OUT = encode('[… left out here: the values before this one are too large …]');

@@ -215,6 +215,22 @@ t.test(
   },
 );
 
+t.test('once the values are very long, objects and lists are left out, and texts are not', async (t) => {
+  const large = Array.from({ length: 20 }, () => 'x'.repeat(1_000_000));
+  const subject = { ...SUBJECT, request: { a: { b: { c: [large, { city: 'Paris' }] } } } };
+  const prompt =
+    '{{request.a}}<|>{{request.a.b}}<|>{{request.a.b.c}}<|>{{output}}<|>{{request.a.b.c.1.city}}';
+  const { text, truncated } = renderTemplate(parseTemplate(prompt), subject);
+  const [first, second, third, ...texts] = text.split('<|>').map((json) => JSON.parse(json) as string);
+  t.match(first, /^\{"b":\{"c":.* characters left out here …\]/s);
+  t.match(second, /^\{"c":.* characters left out here …\]/s);
+  t.equal(third, '[… left out here: the values before this one are too large …]');
+  t.strictSame(texts, [SUBJECT.output, 'Paris']);
+  t.equal(truncated, true);
+  const alone = renderTemplate(parseTemplate('{{request.a.b.c}}'), subject).text;
+  t.match(alone, / characters left out here …/, 'one value is never left out');
+});
+
 t.test('a body that is nested too deep to be serialized is written as far as possible', async (t) => {
   const deep: unknown = JSON.parse(`${'['.repeat(50_000)}${']'.repeat(50_000)}`);
   t.match(render('{{response.x}}', { ...SUBJECT, response: { x: deep } }), /^\[+null\]+$/);
