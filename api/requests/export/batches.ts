@@ -21,6 +21,9 @@ import {
 /** More would wait longer for the first and hold more memory; with fewer, the round trips of a transaction show. */
 const LIMITS: BatchLimits = { rows: 2_000, bytes: 4 * 1024 * 1024 };
 
+/** Records that are asked for after a batch of very large ones; with fewer, their number grows by one large record after another. */
+const FEWEST_ROWS = 10;
+
 const FIRST_WINDOW = 5_000;
 /** One record, so that an export stops at no more than one that is too slow to filter. */
 const SMALLEST_WINDOW = 1;
@@ -50,6 +53,8 @@ type Batch = {
   window: Span;
   isLastOfWindow: boolean;
   isLastWindow: boolean;
+  /** The records to ask for next. */
+  nextRows: number;
   /** The time of its statements, without the wait for a connection. */
   tookMs: number;
 };
@@ -58,12 +63,13 @@ type Batch = {
 export async function* walkRecords(options: WalkOptions): AsyncGenerator<ExportRow[], void> {
   let { after } = options.span;
   let size = FIRST_WINDOW;
+  let { rows } = LIMITS;
   let window: Span | null = null;
   let isLastWindow = false;
   for (;;) {
     let batch: Batch;
     try {
-      batch = await readBatch(options, { after, size, window, isLastWindow });
+      batch = await readBatch(options, { after, size, rows, window, isLastWindow });
     } catch (error) {
       if ((error as { code?: unknown } | null)?.code !== QUERY_CANCELED || size <= SMALLEST_WINDOW)
         throw error;
@@ -74,6 +80,7 @@ export async function* walkRecords(options: WalkOptions): AsyncGenerator<ExportR
     yield batch.rows;
     if (batch.isLastOfWindow && batch.isLastWindow) return;
     size = nextSize(size, batch.tookMs);
+    rows = batch.nextRows;
     after = batch.isLastOfWindow ? keyOf(batch.window.until) : batch.rows.at(-1)!;
     window = batch.isLastOfWindow ? null : batch.window;
     isLastWindow = batch.isLastWindow;
@@ -88,8 +95,14 @@ function nextSize(size: number, tookMs: number): number {
   return size;
 }
 
-/** The place of a walk: behind `after`, inside of `window`, or where a window of `size` records begins. */
-type Place = { after: RequestKey | null; size: number; window: Span | null; isLastWindow: boolean };
+/** The place of a walk: behind `after`, inside of `window`, or where a window of `size` records begins; and the records to ask for. */
+type Place = {
+  after: RequestKey | null;
+  size: number;
+  rows: number;
+  window: Span | null;
+  isLastWindow: boolean;
+};
 
 function readBatch(options: WalkOptions, place: Place): Promise<Batch> {
   const { organizationId, query, bodies, read, clock } = options;
@@ -105,10 +118,21 @@ function readBatch(options: WalkOptions, place: Place): Promise<Batch> {
     } else {
       window = { ...window, after: place.after };
     }
-    const statement = exportRowsStatement(organizationId, query, window, { limits: LIMITS, bodies });
+    const limits = { ...LIMITS, rows: place.rows };
+    const statement = exportRowsStatement(organizationId, query, window, { limits, bodies });
     const rows = await runStatement<ExportRow>(tx, statement);
-    const isLastOfWindow = rows.length < LIMITS.rows && (rows.at(-1)?.bytes_so_far ?? 0) < LIMITS.bytes;
-    return { rows, window, isLastOfWindow, isLastWindow, tookMs: clock.monotonic() - beganAt };
+    const isFull = (rows.at(-1)?.bytes_so_far ?? 0) >= LIMITS.bytes;
+    const isLastOfWindow = rows.length < limits.rows && !isFull;
+    // Postgres filters and measures all that are asked for, and returns what fits: of large records it would do so again and again.
+    const nextRows = isFull ? 2 * rows.length : 2 * limits.rows;
+    return {
+      rows,
+      window,
+      isLastOfWindow,
+      isLastWindow,
+      nextRows: Math.min(LIMITS.rows, Math.max(FEWEST_ROWS, nextRows)),
+      tookMs: clock.monotonic() - beganAt,
+    };
   });
 }
 

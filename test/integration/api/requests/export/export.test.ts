@@ -250,6 +250,20 @@ t.test('a bad body is a 400 that names its field', async (t) => {
   t.equal((await api.call(PATH, { body: odd })).status, 200, 'NUL and half an emoji');
 });
 
+async function walkedIds(organizationId: string, read: Read, body: object): Promise<string[]> {
+  const ids: string[] = [];
+  const walk = walkRecords({
+    organizationId,
+    query: readQuery({ filter: 'all', ...body }),
+    bodies: false,
+    span: { after: null, until: { created_at: new Date(), request_id: null } },
+    read,
+    clock: systemClock,
+  });
+  for await (const rows of walk) ids.push(...rows.map((row) => row.request_id));
+  return ids;
+}
+
 t.test('a window whose statement is cancelled for its time is tried again with fewer records', async (t) => {
   const sql = connectAsApi(api.database.url, { max: 1 });
   t.teardown(() => sql.end());
@@ -260,19 +274,45 @@ t.test('a window whose statement is cancelled for its time is tried again with f
       return Promise.reject(Object.assign(new Error('slow'), { code: '57014' }));
     return inOrganization(sql, many.organizationId, work);
   };
-  const ids: string[] = [];
-  const span = { after: null, until: { created_at: new Date(), request_id: null } };
-  const query = readQuery({ filter: 'all' });
-  const { organizationId } = many;
-  for await (const rows of walkRecords({
-    organizationId,
-    query,
-    bodies: false,
-    span,
-    read,
-    clock: systemClock,
-  })) {
-    ids.push(...rows.map((row) => row.request_id));
-  }
-  t.strictSame(ids, many.ids);
+  t.strictSame(await walkedIds(many.organizationId, read, {}), many.ids);
+});
+
+t.test('of large records Postgres is asked for few more than it returns', async (t) => {
+  const sql = connectAsApi(api.database.url, { max: 1 });
+  t.teardown(() => sql.end());
+  // Of which fourteen fit into a batch, and one alone does.
+  const sizes = [
+    ...Array.from({ length: 60 }, () => 300_000),
+    5_000_000,
+    ...Array.from({ length: 40 }, () => 10),
+  ];
+  const rows = sizes.map((size, index) => ({
+    request_id: `large-${String(index).padStart(3, '0')}`,
+    created_at: new Date(NOON + index),
+    inputs: { text: 'x'.repeat(size) },
+  }));
+  const { organizationId } = await withRequests(rows);
+  const asked: number[] = [];
+  const read: Read = (work) =>
+    inOrganization(sql, organizationId, (tx) => {
+      const spied = new Proxy(tx, {
+        get: (target, name) => {
+          if (name !== 'unsafe') return Reflect.get(target, name);
+          return (text: string, values: unknown[], options: object) => {
+            const limit = / limit \$(\d+)/.exec(text)?.[1];
+            if (text.includes('bytes_so_far')) asked.push(Number(values[Number(limit) - 1]));
+            return target.unsafe(text, values as never, options);
+          };
+        },
+      });
+      return work(spied);
+    });
+  const ids = await walkedIds(organizationId, read, { includeInputs: true });
+  t.strictSame(
+    ids,
+    rows.map((row) => row.request_id),
+  );
+  const [, ...later] = asked;
+  const sum = later.reduce((total, count) => total + count, 0);
+  t.ok(later.length > 4 && sum < 4 * rows.length, `${asked.join(', ')} of ${rows.length}`);
 });
