@@ -21,7 +21,7 @@ import {
 /** More would wait longer for the first and hold more memory; with fewer, the round trips of a transaction show. */
 const LIMITS: BatchLimits = { rows: 2_000, bytes: 4 * 1024 * 1024 };
 
-/** Records that are asked for after a batch of very large ones; with fewer, their number grows by one large record after another. */
+/** Records that are asked for at least: small ones may follow one that fills a batch. */
 const FEWEST_ROWS = 10;
 
 const FIRST_WINDOW = 5_000;
