@@ -1,11 +1,12 @@
 /** The two sources of a call's response: the cache, and the candidates, each sent the request that was prepared for it. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { isObject } from '#core/json/mod.ts';
+import { isObject, MAX_BODY_DEPTH, type MemberSpan } from '#core/json/mod.ts';
 import { type ProviderClient, type ProviderResponse, ResponseBody } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { scanMembersInTurns } from '#platform/process/turns.ts';
 import { type CacheOptions, cacheQuery, type ResponseCache, type StoredResponse } from '../cache/mod.ts';
 import type { PreparedBody, PreparedRequest } from '../providers/prepare-request.ts';
-import type { Call } from '../request/call.ts';
+import type { Call, Outcome } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
 import type { AttemptLoop, CandidateResponse } from '../routing/mod.ts';
 import { errorPayloadStatus, findInvalidBody } from './inspect-body.ts';
@@ -126,26 +127,53 @@ export function createCacheLookUp(cache: ResponseCache, clock: Pick<Clock, 'now'
     if (found !== null) return { stored: found, headers: HIT, store: UNCACHED.store };
     const turn = options.isCoalescing ? await cache.lead(query, call.signal) : null;
     if (turn !== null && !turn.isLeader) return { stored: turn.answer, headers: HIT, store: UNCACHED.store };
+    const keep = (answer: StoredResponse | null): void => {
+      if (turn !== null) turn.done(answer);
+      else if (answer !== null) cache.store(query, answer);
+    };
     const store = (result: CallResult | null): void => {
       // The response of another model of a list is not one of the first, which later calls are for.
       const answer = result?.candidate === candidate ? storable(call, result, clock.now()) : null;
-      if (turn !== null) turn.done(answer);
-      else if (answer !== null) cache.store(query, answer);
+      if (answer instanceof Promise) void answer.then(keep);
+      else keep(answer);
     };
     return { stored: null, headers: MISS, store };
   };
 }
 
-/** Only responses that are whole, successful and not to be forgotten are stored. */
-function storable(call: Call, { outcome }: CallResult, nowMs: number): StoredResponse | null {
+/** Only responses that are whole, successful and not to be forgotten are stored. Returns a promise only for a large one. */
+function storable(
+  call: Call,
+  { outcome }: CallResult,
+  nowMs: number,
+): StoredResponse | null | Promise<StoredResponse | null> {
   if (outcome.truncated || outcome.errorCode !== null || call.headers.omitResponse) return null;
   const { status, contentEncoding, contentType, responseBody } = outcome;
   if (status < 200 || status > 299 || (contentEncoding ?? 'identity') !== 'identity') return null;
-  // A response that cannot be read broke off, and some providers report a failure under the status 200. Responses of
-  // OpenAI's Responses API say `error: null`.
-  const completion = readCompletion(outcome);
-  if (!isObject(completion) || (completion.error ?? null) !== null) return null;
-  return { requestId: call.id, storedAtMs: nowMs, status, contentType, body: responseBody };
+  const response = { requestId: call.id, storedAtMs: nowMs, status, contentType, body: responseBody };
+  const isGood = isCompletion(outcome);
+  if (isGood instanceof Promise) return isGood.then((isSo) => (isSo ? response : null));
+  return isGood ? response : null;
+}
+
+/** Up to here a response is parsed, in less than a millisecond. Embeddings of a long list are tens of megabytes. */
+const LARGEST_PARSED_BYTES = 64 * 1024;
+
+/**
+ * Returns whether a response is an object without an error. One that cannot be read broke off, and some providers report a
+ * failure under the status 200. Responses of OpenAI's Responses API say `error: null`.
+ */
+function isCompletion(outcome: Outcome): boolean | Promise<boolean> {
+  const { responseBody, stream } = outcome;
+  if (stream || responseBody.length <= LARGEST_PARSED_BYTES) {
+    const completion = readCompletion(outcome);
+    return isObject(completion) && (completion.error ?? null) === null;
+  }
+  const isNull = ({ start, end }: MemberSpan) => responseBody.toString('latin1', start, end) === 'null';
+  return scanMembersInTurns(responseBody, { names: ['error'], maxDepth: MAX_BODY_DEPTH }).then(
+    ({ isObject: isOne, spans }) => isOne && spans.get('error')!.every(isNull),
+    () => false,
+  );
 }
 
 /** Returns a stored response in the form of one that its provider sends now. */

@@ -1,5 +1,6 @@
 /** Large and hostile bodies over real sockets: whatever they hold, they do not hold up the calls of others. */
 import t from 'tap';
+import { waitFor } from '../../support/assay.ts';
 import { bodyOf } from '../../support/bodies/families.ts';
 import { startServed } from '../../support/bodies/served.ts';
 import { leastOf } from '../../support/least-of.ts';
@@ -88,6 +89,32 @@ for (const { what, family, on, status, isPacked = false, isTorn = false, headers
     t.ok(longest < bound, `${longest} ms of ${bound}`);
   });
 }
+
+t.test('a response of millions of values that is stored does not hold up the event loop', async (t) => {
+  const send = (input: number) =>
+    served.sender.send({
+      url: `${served.gatewayUrl}/v1/embeddings`,
+      headers: { ...served.headers, 'service-cache-enabled': 'true' },
+      family: 'one number',
+      bytes: 200,
+      head: `{"model":"text-embedding-3-small","input":["${input}"],"x":"`,
+      tail: '"}',
+      isPacked: false,
+      isTorn: false,
+    });
+  let inputs = 0;
+  const longest = await longestTurnMs(3, async () => {
+    inputs += 1;
+    const { status, headers, text } = await send(inputs);
+    t.strictSame([status, headers['service-cache']], [200, 'MISS']);
+    await waitFor('the response to be stored', async () => {
+      const again = await send(inputs);
+      return again.headers['service-cache'] === 'HIT' && again.text === text;
+    });
+  });
+  t.comment(`${longest} ms, and ${bound} ms at most`);
+  t.ok(longest < bound, `${longest} ms of ${bound}`);
+});
 
 /** A conversation that is translated, in which a tool was called with `family` in its arguments. */
 const ARGUMENTS = {

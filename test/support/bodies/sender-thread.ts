@@ -24,11 +24,26 @@ const MESSAGE = JSON.stringify({
   usage: { input_tokens: 1, output_tokens: 1 },
 });
 
+/** What is asked for embeddings: many, and hard to parse. */
+const EMBEDDINGS_BYTES = 7 * 1024 * 1024;
+const embeddings = () =>
+  bodyOf(
+    'empty arrays',
+    EMBEDDINGS_BYTES,
+    '{"object":"list","error":null,"data":',
+    ',"model":"text-embedding-3-small","usage":{"prompt_tokens":1,"total_tokens":1}}',
+  );
+
+function answerTo(path = ''): string | Buffer {
+  if (path.endsWith('/embeddings')) return embeddings();
+  return path.endsWith('/messages') ? MESSAGE : COMPLETION;
+}
+
 /** Takes any body, reads nothing of it, and answers. */
 const provider = createServer((incoming, response) => {
   incoming.resume().once('end', () => {
     response.setHeader('content-type', 'application/json');
-    response.end(incoming.url?.endsWith('/messages') ? MESSAGE : COMPLETION);
+    response.end(answerTo(incoming.url));
   });
 });
 provider.listen(0, '127.0.0.1');
@@ -61,7 +76,8 @@ async function send(sending: Sending): Promise<Sent> {
   const [incoming] = await once(outgoing, 'response');
   let text = '';
   for await (const chunk of incoming) text += chunk;
-  return { status: incoming.statusCode, text, sentBytes: body.length, ms: performance.now() - startedAt };
+  const { statusCode: status, headers } = incoming;
+  return { status, headers, text, sentBytes: body.length, ms: performance.now() - startedAt };
 }
 
 const port = parentPort!;
@@ -69,7 +85,7 @@ port.on('message', (sending: Sending) => {
   send(sending).then(
     (sent) => port.postMessage(sent),
     (error: Error) =>
-      port.postMessage({ status: 0, text: error.message, sentBytes: 0, ms: 0 } satisfies Sent),
+      port.postMessage({ status: 0, headers: {}, text: error.message, sentBytes: 0, ms: 0 } satisfies Sent),
   );
 });
 port.postMessage({ providerUrl: `http://127.0.0.1:${(provider.address() as AddressInfo).port}/v1` });

@@ -15,10 +15,16 @@ export type Sending = {
   isTorn: boolean;
 };
 
-export type Sent = { status: number; text: string; sentBytes: number; ms: number };
+export type Sent = {
+  status: number;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  sentBytes: number;
+  ms: number;
+};
 
 export type Sender = {
-  /** Answers every body in OpenAI's or Anthropic's dialect; with `/v1`. */
+  /** Answers every body in OpenAI's or Anthropic's dialect, with 7 MiB where embeddings are asked for; with `/v1`. */
   providerUrl: string;
   /** One at a time. */
   send(sending: Sending): Promise<Sent>;
