@@ -65,7 +65,9 @@ export async function scheduleSessions(
        order by e.organization_id, e.session_id, e.evaluator_id, e.created_at desc, e.request_id desc)
     update assay.evaluations e
        set created_at = w.created_at, request_id = w.request_id, version = w.version, lane = w.lane, attempts = 0,
-           due_at = now() + w.idle_seconds * interval '1 second', scheduled_at = now(), error_code = null, error_message = null
+           due_at = now() + w.idle_seconds * interval '1 second', scheduled_at = now(), error_code = null, error_message = null,
+           -- What an attempt said of the session as it was, which a jury would count.
+           members = null, reasoning = null, traces = null, flags = '{}', warnings = '{}'
       from waiting w
      where e.evaluation_id = w.evaluation_id and e.state in ('pending', 'paused')
        and (e.created_at, e.request_id) < (w.created_at, w.request_id)`;

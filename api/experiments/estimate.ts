@@ -80,8 +80,9 @@ export async function estimateExperiment(tx: TransactionSql, made: Made): Promis
 }
 
 type Sampled = {
+  /** JSON as text, as is the metadata. */
   request: string | null;
-  metadata: JsonObject;
+  metadata: string;
   promptTokens: number | null;
   completionTokens: number | null;
   latencyMs: number | null;
@@ -114,7 +115,10 @@ async function costs(
   const most: (number | null)[] = [];
   const addCosts = ({ request, metadata, promptTokens, completionTokens }: Sampled): void => {
     if (request === null) return;
-    const item = { request: JSON.parse(request) as JsonObject, metadata };
+    const item = {
+      request: JSON.parse(request) as JsonObject,
+      metadata: JSON.parse(metadata) as JsonObject,
+    };
     const call = requestOf(target, item);
     if ('skipped' in call) return;
     const tokens = {

@@ -8,6 +8,9 @@ import { type CalledTarget, type ItemContent, requestOf } from './request-of.ts'
 const BYTES_PER_TOKEN = 2;
 /** Length of an answer to a call that sets no limit of its own. */
 const DEFAULT_COMPLETION_TOKENS = 4_096;
+/** Larger numbers in an item mean "without limit", or nothing: no provider takes them. */
+const MOST_COMPLETION_TOKENS = 1_000_000;
+const MOST_CHOICES = 128;
 
 /** The part of a catalog that prices calls before they are made. */
 export type Prices = Pick<Catalog, 'costOf' | 'providerOf'>;
@@ -65,9 +68,10 @@ function longestTokens(body: JsonObject): CallTokens {
 
 function limitOf({ max_completion_tokens, max_tokens }: JsonObject): number {
   const limit = max_completion_tokens ?? max_tokens;
-  return typeof limit === 'number' && limit > 0 ? limit : DEFAULT_COMPLETION_TOKENS;
+  if (typeof limit !== 'number' || limit <= 0) return DEFAULT_COMPLETION_TOKENS;
+  return Math.min(Math.ceil(limit), MOST_COMPLETION_TOKENS);
 }
 
 function choicesOf({ n }: JsonObject): number {
-  return typeof n === 'number' && n > 1 ? n : 1;
+  return typeof n === 'number' && n > 1 ? Math.min(Math.ceil(n), MOST_CHOICES) : 1;
 }

@@ -8,7 +8,7 @@
 import type { CalledTarget, ItemContent } from '#core/experiments/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { completeExperiment } from '#platform/experiments/mod.ts';
-import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { fairShares, LEASE_MS } from '../queue/mod.ts';
 import type { Claimed, Room } from '../worker/mod.ts';
@@ -18,6 +18,8 @@ import type { ExperimentJob, RunKey } from './job.ts';
 export type ClaimOptions = {
   /** Returns an upper estimate of what a call costs in nano-dollars; null: its price is not known. */
   estimate(target: CalledTarget, item: ItemContent): number | null;
+  /** Called with the error of a claim that failed, which keeps back the runs of that organization alone. */
+  onFailed(organizationId: string, error: unknown): void;
 };
 
 /** How long a call that was begun counts as spent while its record is not stored: longer than a call may take. */
@@ -48,8 +50,15 @@ export async function claimRuns(
   const organizations = open.filter((one) => one.dueInMs === 0).map(({ organizationId }) => organizationId);
   const shares = fairShares(organizations, room);
   const jobs: ExperimentJob[] = [];
-  for (const [organizationId, share] of shares)
-    jobs.push(...(await claimOf(sql, organizationId, share, options)));
+  for (const [organizationId, share] of shares) {
+    try {
+      await claimOf(sql, organizationId, share, options, jobs);
+    } catch (error) {
+      // In either case, what was claimed before is leased to this process, which must not lose it.
+      if (isStoreUnavailable(error)) break;
+      options.onFailed(organizationId, error);
+    }
+  }
   return { jobs, dueInMs };
 }
 
@@ -70,31 +79,33 @@ async function openWork(sql: Sql): Promise<{ organizationId: string; dueInMs: nu
      group by x.organization_id`;
 }
 
+/** Adds at most `share` runs of an organization to `jobs`. */
 async function claimOf(
   sql: Sql,
   organizationId: string,
   share: number,
   options: ClaimOptions,
-): Promise<ExperimentJob[]> {
+  jobs: ExperimentJob[],
+): Promise<void> {
   const running = await sql<{ id: string }[]>`
     select experiment_id as id from assay.experiments
      where organization_id = ${organizationId} and state = 'running' and target ->> 'kind' <> 'external'
      order by created_at`;
-  const jobs: ExperimentJob[] = [];
+  let left = share;
   for (const { id } of running) {
-    if (jobs.length === share) break;
+    if (left === 0) break;
     // One experiment a transaction: one that waits for a row holds no other.
     const claimed = await sql.begin(async (tx) => {
       const experiment = await lockExperiment(tx, id);
-      const limit = Math.min(experiment?.room ?? 0, share - jobs.length);
+      const limit = Math.min(experiment?.room ?? 0, left);
       if (experiment === null || limit <= 0) return [];
       if (await endsEarly(tx, experiment)) return [];
       const due = await adoptAnswered(tx, experiment, await lockDue(tx, experiment, limit));
       return await take(tx, experiment, due, options);
     });
     jobs.push(...claimed);
+    left -= claimed.length;
   }
-  return jobs;
 }
 
 /** Locks an experiment; null: it does not run any more. */
@@ -151,7 +162,8 @@ async function adoptAnswered(
   return due.filter(({ callId }) => callId === null || !ids.has(callId));
 }
 
-type ItemRow = { itemId: string; request: string | null; metadata: JsonObject };
+/** JSON as text. */
+type ItemRow = { itemId: string; request: string | null; metadata: string };
 
 /** Takes the due runs that the budget admits, and notes what their calls may cost. */
 async function take(
@@ -177,7 +189,10 @@ async function take(
     const item =
       row === undefined || row.request === null
         ? null
-        : { request: JSON.parse(row.request) as JsonObject, metadata: row.metadata };
+        : {
+            request: JSON.parse(row.request) as JsonObject,
+            metadata: JSON.parse(row.metadata) as JsonObject,
+          };
     const cost = item === null ? 0 : (estimate(target, item) ?? 0);
     if (leftNano !== null && (leftNano <= 0 || cost > leftNano)) break;
     if (leftNano !== null) leftNano -= cost;

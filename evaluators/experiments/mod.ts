@@ -1,5 +1,6 @@
 /** The lane of experiments: makes the calls of their runs through the gateway. */
 import { EXPERIMENTS_CHANNEL } from '#core/contracts/channels.ts';
+import { describeError } from '#core/contracts/errors.ts';
 import { estimateCost, type Prices } from '#core/experiments/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { type Listener, onAnnounced, type Sql } from '#platform/postgres/mod.ts';
@@ -39,6 +40,11 @@ export function startExperiments(options: ExperimentsOptions): Experiments {
       claim: (room) =>
         claimRuns(sql, room, {
           estimate: (target, item) => estimateCost(catalog, target, item, clock.now()),
+          onFailed: (organizationId, error) =>
+            log.error(
+              { organizationId, error: describeError(error) },
+              'cannot claim the runs of an organization',
+            ),
         }),
       settle: (job, result) => settleRun(sql, job, result),
       renew: (jobs) => renewRuns(sql, jobs),

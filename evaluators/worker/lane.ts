@@ -58,7 +58,10 @@ const RETRY_MS = 500;
 /** Maximum share of the capacity for one organization, so that others find room at once when they have work. */
 const MAX_ORGANIZATION_SHARE = 0.5;
 
-export class Lane<Job extends { organizationId: string }, Result> {
+/** What a lane needs of a job. A new claim of it has another number, by which it alone can be settled. */
+type Leased = { organizationId: string; claim: number };
+
+export class Lane<Job extends Leased, Result> {
   readonly #options: LaneOptions<Job, Result>;
   readonly #held = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
@@ -84,7 +87,8 @@ export class Lane<Job extends { organizationId: string }, Result> {
     const renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
     while (!this.#isStopping) {
       const { jobs, dueInMs } = await this.#claim();
-      for (const group of this.#options.group(jobs)) this.#begin(group);
+      const others = jobs.filter((job) => !this.#keepsLease(job));
+      for (const group of this.#options.group(others)) this.#begin(group);
       // Otherwise more may be due: claims again at once.
       if (jobs.length === 0 || this.#freeCapacity() === 0) await this.#sleep(dueInMs);
     }
@@ -127,6 +131,18 @@ export class Lane<Job extends { organizationId: string }, Result> {
     }
   }
 
+  /**
+   * Returns whether a claimed job is under way here: its lease had expired, as Postgres was away, or this process frozen. The
+   * work goes on under the new lease, so that it is not done, and paid, twice.
+   */
+  #keepsLease(job: Job): boolean {
+    const id = this.#options.idOf(job);
+    const held = this.#held.get(id);
+    if (held === undefined) return false;
+    this.#held.set(id, { ...held, claim: job.claim });
+    return true;
+  }
+
   #begin(group: readonly Job[]): void {
     for (const job of group) this.#held.set(this.#options.idOf(job), job);
     const running = this.#work(group).finally(() => {
@@ -147,7 +163,7 @@ export class Lane<Job extends { organizationId: string }, Result> {
     // While Postgres is unavailable the result waits here. When the lease expires the job will be done again.
     while (performance.now() < leaseEnds) {
       try {
-        if (await queue.settle(job, result)) onSettled(job, result);
+        if (await queue.settle(this.#held.get(idOf(job))!, result)) onSettled(job, result);
         break;
       } catch (error) {
         const level = isStoreUnavailable(error) ? 'warn' : 'error';

@@ -1,0 +1,111 @@
+/** What a claim of runs hands out: of each organization, with each item as the target's call needs it. */
+import { randomUUID } from 'node:crypto';
+import t from 'tap';
+import { estimateCost, requestOf } from '#core/experiments/mod.ts';
+import type { JsonObject } from '#core/json/mod.ts';
+import { createCatalog } from '#core/models/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+import { type ClaimOptions, claimRuns } from '../../../../evaluators/experiments/claim.ts';
+import type { ExperimentJob } from '../../../../evaluators/experiments/job.ts';
+import { settleRun } from '../../../../evaluators/experiments/settle.ts';
+import { databaseFor } from '../../../support/world.ts';
+
+const ITEM = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
+const MESSAGES = [{ role: 'user', content: 'Hello' }];
+const MODEL = { kind: 'model', model: 'gpt-4o-mini' };
+const ROOM = { limit: 8, roomByOrganization: new Map(), roomOfOthers: 4 };
+const catalog = createCatalog(null);
+
+type Content = { request?: JsonObject; metadata?: JsonObject; target?: JsonObject };
+
+/** Makes an organization whose experiment of one item runs; returns its id. */
+async function experimentOf(
+  sql: Sql,
+  { request = { messages: MESSAGES }, metadata = {}, target = MODEL }: Content,
+): Promise<string> {
+  const [organization, dataset, experiment] = [randomUUID(), randomUUID(), randomUUID()];
+  await sql`insert into assay.organizations (organization_id, name) values (${organization}, ${organization})`;
+  await sql`
+    insert into assay.datasets (dataset_id, organization_id, name, last_version, created_at, updated_at)
+    values (${dataset}, ${organization}, 'd', 1, now(), now())`;
+  await sql`
+    insert into assay.dataset_items (dataset_id, item_id, from_version, organization_id, request, metadata, content_sha256)
+    values (${dataset}, ${ITEM}, 1, ${organization}, ${JSON.stringify(request)}, ${JSON.stringify(metadata)}, '\\x00')`;
+  await sql`
+    insert into assay.experiments (experiment_id, organization_id, name, dataset_id, dataset_version, target, evaluators,
+      repetitions, seed, concurrency, cache, state, created_at, updated_at)
+    values (${experiment}, ${organization}, 'x', ${dataset}, 1, ${sql.json(target as never)}, '[]', 1, 0, 8, 'off',
+      'running', now(), now())`;
+  await sql`
+    insert into assay.experiment_runs (experiment_id, item_id, repetition, organization_id, position, due_at, state)
+    values (${experiment}, ${ITEM}, 1, ${organization}, 1, now(), 'pending')`;
+  return organization;
+}
+
+/** Claims once; returns the jobs, and the organizations whose claim failed. */
+async function claimed(sql: Sql, options: Partial<ClaimOptions> = {}) {
+  const failed: string[] = [];
+  const { jobs } = await claimRuns(sql, ROOM, {
+    estimate: (target, item) => estimateCost(catalog, target, item, Date.now()),
+    onFailed: (organizationId) => failed.push(organizationId),
+    ...options,
+  });
+  return { jobs, failed, organizations: jobs.map(({ organizationId }) => organizationId) };
+}
+
+for (const limits of [{ max_tokens: 0.5 }, { max_tokens: 1e300 }, { max_completion_tokens: 1e300, n: 1e9 }]) {
+  t.test(`an item with ${JSON.stringify(limits)} is claimed as any other`, async (t) => {
+    const { sql } = await databaseFor(t);
+    const odd = await experimentOf(sql, { request: { messages: MESSAGES, ...limits } });
+    const { organizations, failed } = await claimed(sql);
+    t.strictSame([organizations, failed], [[odd], []]);
+    const [call] = await sql<{ nano: string }[]>`select cost_nano::text as nano from assay.experiment_calls`;
+    t.ok(Number(call!.nano) > 0, call!.nano);
+  });
+}
+
+t.test('an organization whose claim fails keeps no other from its runs', async (t) => {
+  const { sql } = await databaseFor(t);
+  const [first, broken, last] = [
+    await experimentOf(sql, {}),
+    await experimentOf(sql, { request: { messages: MESSAGES, broken: true } }),
+    await experimentOf(sql, {}),
+  ];
+  const { organizations, failed } = await claimed(sql, {
+    estimate: (_target, { request }) => {
+      if (request.broken === true) throw new Error('This item cannot be priced');
+      return 1;
+    },
+  });
+  t.strictSame(organizations.toSorted(), [first, last].toSorted());
+  t.strictSame(failed, [broken]);
+});
+
+t.test('a prompt is filled with the inputs of the request that an item was made of', async (t) => {
+  const { sql } = await databaseFor(t);
+  const inputs = { name: 'Ada', odd: '\0' };
+  await experimentOf(sql, {
+    metadata: { inputs },
+    target: { kind: 'prompt', promptId: 'p', versionId: 'v' },
+  });
+  const [job] = (await claimed(sql)).jobs;
+  t.strictSame(requestOf(job!.target, job!.item!), { body: { prompt_id: 'p', version_id: 'v', inputs } });
+});
+
+t.test('a run that is claimed again while its call goes on is completed with that call', async (t) => {
+  const { sql } = await databaseFor(t);
+  await experimentOf(sql, {});
+  const [job] = (await claimed(sql)).jobs;
+  await sql`update assay.experiment_runs set due_at = now() - interval '1 second'`;
+  const [again] = (await claimed(sql)).jobs;
+  t.not(again!.callId, job!.callId);
+  // As a lane that holds the run goes on: the call under way, under the new claim.
+  const held: ExperimentJob = { ...job!, claim: again!.claim };
+  const completed = { state: 'completed', dueInMs: 0, errorCode: null, errorMessage: null } as const;
+  t.equal(await settleRun(sql, job!, { ...completed, pause: null, isUncounted: false }), false);
+  t.equal(await settleRun(sql, held, { ...completed, pause: null, isUncounted: false }), true);
+  t.strictSame(
+    [...(await sql`select state, call_id, request_id from assay.experiment_runs`)],
+    [{ state: 'completed', call_id: job!.callId, request_id: job!.callId }],
+  );
+});
