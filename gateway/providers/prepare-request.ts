@@ -9,7 +9,7 @@ import type { Call, CallHeaders } from '../request/call.ts';
 import type { ProviderEndpoint, ProviderRow } from './registry.ts';
 import type { Candidate } from './resolve.ts';
 import { TRANSLATIONS, type Translation } from './translation.ts';
-import { translateBody } from './translation-thread.ts';
+import { type Translated, translateBody } from './translation-thread.ts';
 
 /** The body of a provider request. */
 export type PreparedBody = {
@@ -30,19 +30,20 @@ export type PreparedRequest = PreparedBody & {
 /**
  * Prepares the provider request of a call for one candidate. Returns a promise only when the body is changed.
  * @param isStored whether the response may be stored in the cache
- * @throws AssayError endpoint_not_supported, provider_not_configured when there is no key for the provider, or invalid_body
- *   when the provider's dialect cannot express the request
+ * @throws AssayError endpoint_not_supported, provider_not_configured when there is no key for the provider, invalid_body
+ *   when the provider's dialect cannot express the request, or bodies_busy or client_closed_request while it waits to be translated
  */
 export function prepareProviderRequest(
   candidate: Candidate,
-  call: Pick<Call, 'body' | 'endpoint' | 'headers' | 'caller'>,
+  call: Pick<Call, 'body' | 'endpoint' | 'headers' | 'caller' | 'signal'>,
   isStored: boolean,
 ): PreparedRequest | Promise<PreparedRequest> {
   const withHeaders = (prepared: PreparedBody): PreparedRequest => ({
     ...prepared,
     headers: providerHeaders(call, prepared, isStored),
   });
-  const prepared = prepareBody(candidate, call.body, call.endpoint);
+  const whose = { organizationId: call.caller.organizationId, signal: call.signal };
+  const prepared = prepareBody(candidate, call.body, call.endpoint, whose);
   return prepared instanceof Promise ? prepared.then(withHeaders) : withHeaders(prepared);
 }
 
@@ -56,10 +57,11 @@ export function prepareBody(
   candidate: Candidate,
   body: RequestBody,
   endpoint: ApiEndpoint,
+  whose: Translated,
 ): PreparedBody | Promise<PreparedBody> {
   const { row, model, paths } = candidate;
   const path = paths[endpoint.providerEndpoint];
-  if (path === undefined) return prepareTranslatedBody(candidate, body, endpoint);
+  if (path === undefined) return prepareTranslatedBody(candidate, body, endpoint, whose);
   const isMissing = endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
   const hidesUsage = body.stream && row.takesUsageOption && isMissing;
   const joined = async (pieces: readonly Buffer[]): Promise<PreparedBody> => {
@@ -89,6 +91,7 @@ async function prepareTranslatedBody(
   candidate: Candidate,
   body: RequestBody,
   endpoint: ApiEndpoint,
+  whose: Translated,
 ): Promise<PreparedBody> {
   const translation = TRANSLATIONS[endpoint.providerEndpoint];
   const path = translation === undefined ? undefined : candidate.paths[translation.endpoint];
@@ -104,7 +107,7 @@ async function prepareTranslatedBody(
     model: candidate.model,
     row: candidate.row,
   };
-  const bytes = await translateBody(task, values);
+  const bytes = await translateBody(task, values, whose);
   // A translated stream always has usage: it is hidden when the client's dialect has an option for it that was not set.
   const hidesUsage = body.stream && endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
   return { candidate, path, translation, body: bytes, hidesUsage };

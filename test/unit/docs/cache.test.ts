@@ -60,7 +60,9 @@ t.test(
         path: '/v1/chat/completions',
         provider,
         model,
-        body: (await prepareBody(found, body, CHAT)).body,
+        body: (
+          await prepareBody(found, body, CHAT, { organizationId: 'o', signal: new AbortController().signal })
+        ).body,
         seed: null,
       });
     };

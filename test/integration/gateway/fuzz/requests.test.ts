@@ -12,6 +12,8 @@ import { endpointOf } from './relay-world.ts';
 import { type RequestCase, requestBodies, silentOptions } from './request-bodies.ts';
 import { sameBytes } from './same-bytes.ts';
 
+/** Nothing is translated here, so nobody waits. */
+const ANYONE = { organizationId: 'o', signal: new AbortController().signal };
 const config = configOf({ OPENAI_API_KEY: 'sk-1', ANTHROPIC_API_KEY: 'sk-2', MISTRAL_API_KEY: 'sk-3' });
 const route = createResolver(config.providers);
 
@@ -22,7 +24,7 @@ async function check(
   const body = await parseRequestBody(sent, surface);
   strictEqual(body.model, model);
   strictEqual(body.stream, isStream);
-  const proposal = await prepareBody(route(model), body, surface);
+  const proposal = await prepareBody(route(model), body, surface, ANYONE);
   strictEqual(proposal.translation, null);
   strictEqual(proposal.hidesUsage, hidesUsage);
   sameBytes(proposal.body, expected);
@@ -57,6 +59,6 @@ t.test('a hundred repetitions of a dropped member are removed', async (t) => {
   const surface = endpointOf('chat');
   const repeated = '"stream_options":{},'.repeat(100);
   const body = await parseRequestBody(Buffer.from(`{${repeated}"model":"mistral-small-latest"}`), surface);
-  const proposal = await prepareBody(route(body.model), body, surface);
+  const proposal = await prepareBody(route(body.model), body, surface, ANYONE);
   t.equal(proposal.body.toString(), '{"model":"mistral-small-latest"}');
 });
