@@ -9,6 +9,7 @@ export {
   textOrNull,
 } from '../json-values/mod.ts';
 export { canonicalJson } from './canonical.ts';
+export { isSpace } from './json-bytes.ts';
 export { JsonFault } from './json-fault.ts';
 export { JsonScanner } from './json-scanner.ts';
 export { appendMember, editMembers, type MemberChange } from './members.ts';

@@ -3,7 +3,7 @@
  * stream or in place of a completion; a page that no client can read; or what it should be.
  */
 import { AssayError } from '#core/contracts/errors.ts';
-import { isObject, type JsonObject } from '#core/json/mod.ts';
+import { isObject, isSpace, type JsonObject } from '#core/json/mod.ts';
 import {
   encodingOf,
   isEventStream,
@@ -86,8 +86,13 @@ export function errorPayloadStatus(
   const encoding = encodingOf(response);
   const { held } = body;
   // Nearly every response: its beginning came with its head, and is that of no error.
-  if (held.length > 0 && encoding === null && !mayHoldError(held)) return status;
+  if (encoding === null && !isBlank(held) && !mayHoldError(held)) return status;
   return heldStatus(response, encoding, signal);
+}
+
+/** Some providers send blank lines while their model works, and then its answer or an error. */
+function isBlank(bytes: Buffer): boolean {
+  return bytes.every(isSpace);
 }
 
 async function heldStatus(
@@ -96,10 +101,11 @@ async function heldStatus(
   signal: AbortSignal,
 ): Promise<number> {
   const maxBytes = maxErrorBytes(encoding);
-  let isFirst = true;
+  let hasBegun = false;
   const gathered = await body.gather((chunk, heldBytes) => {
-    const isOrdinary = isFirst && encoding === null && !mayHoldError(chunk);
-    isFirst = false;
+    const isBeginning = !hasBegun && !isBlank(chunk);
+    hasBegun ||= isBeginning;
+    const isOrdinary = isBeginning && encoding === null && !mayHoldError(chunk);
     return isOrdinary || heldBytes > maxBytes;
   }, signal);
   return gathered === 'whole' ? (detectErrorPayload(body.held, encoding) ?? status) : status;

@@ -19,8 +19,15 @@ function answers(body: Uint8Array | string, headers: Record<string, string> = {}
   return { kind: 'bytes' as const, body, headers: all };
 }
 
-t.test('an error payload under status 200, compressed or not, leads to the next model', async (t) => {
-  for (const told of [answers(TOLD), answers(gzipSync(TOLD), { 'content-encoding': 'gzip' })]) {
+/** As of a provider that sends blank lines while its model works. */
+const AFTER_BLANKS = {
+  ...answers(`\n         \n${TOLD}`),
+  chunking: { at: [11], everyMs: 50 },
+};
+
+t.test('an error payload under status 200, in any form, leads to the next model', async (t) => {
+  const packed = answers(gzipSync(TOLD), { 'content-encoding': 'gzip' });
+  for (const told of [answers(TOLD), packed, AFTER_BLANKS]) {
     provider.script(() => told);
     const answer = await gateway.chat({ ...CHAT, model: `${CHAT.model},gpt-4o-mini` });
     t.equal(answer.headers.get('service-fallback-index'), '1');
