@@ -52,14 +52,17 @@ export async function insertRuns(tx: TransactionSql, runs: Runs): Promise<void> 
     select ${experimentId}, i.item_id, repetition, ${organizationId},
            row_number() over (order by sha256(convert_to(${`${seed}/`} || i.item_id, 'UTF8')), i.item_id, repetition),
            ${at}::timestamptz,
-           case when not ${isRecorded} then 'pending' when q.request_id is null then 'skipped' else 'completed' end,
-           q.request_id,
-           case when ${isRecorded} and q.request_id is null then 'not_recorded' end,
-           case when ${isRecorded} and q.request_id is null then 'The log has no answer of this item' end,
+           case when not ${isRecorded} then 'pending' when i.request_id is null then 'skipped' else 'completed' end,
+           i.request_id,
+           case when ${isRecorded} and i.request_id is null then 'not_recorded' end,
+           case when ${isRecorded} and i.request_id is null then 'The log has no answer of this item' end,
            case when ${isRecorded} then ${at}::timestamptz end
-      from (select * from ${itemsOf(tx, runs)}) i
-      left join assay.requests q
-        on ${isRecorded} and q.organization_id = ${organizationId} and q.request_id = i.source_request_id and q.status = 200
+      -- Callers who choose ids may have given two records the same one.
+      from (select distinct on (i.item_id) i.item_id, q.request_id
+              from (select * from ${itemsOf(tx, runs)}) i
+              left join assay.requests q on ${isRecorded} and q.organization_id = ${organizationId}
+                                        and q.request_id = i.source_request_id and q.status = 200
+             order by i.item_id) i
      cross join generate_series(1, ${isRecorded ? 1 : repetitions}::int4) as repetition`;
 }
 

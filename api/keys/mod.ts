@@ -80,14 +80,7 @@ export function createKeyService({ sql, clock, announce }: KeyServiceOptions): K
       changing(caller, async (tx, own, nowMs) => {
         const wanted = readKey(body, { ...own, owner: null, tags: [] }, nowMs);
         requireNoWider(wanted, own);
-        const at = new Date(nowMs);
-        const { active } = await countKeys(tx, own.organizationId, at);
-        if (active >= MAX_ACTIVE_KEYS) {
-          throw new AssayError(
-            'conflict',
-            `The organization has ${MAX_ACTIVE_KEYS} keys, which is the most: revoke some`,
-          );
-        }
+        await requireRoom(tx, own.organizationId, nowMs);
         const { key, record } = await createKey(tx, { ...wanted, organizationId: own.organizationId });
         return { ...toKeyJson(record, nowMs), key };
       }),
@@ -145,10 +138,21 @@ export function createKeyService({ sql, clock, announce }: KeyServiceOptions): K
       changing(caller, async (tx, own, nowMs) => {
         const old = await existing(tx, own.organizationId, keyId);
         requireNoWider(old, own);
+        // Until the old key ends, there is one more.
+        if (overlapSeconds > 0) await requireRoom(tx, own.organizationId, nowMs);
         const { key, record } = await rotateKey(tx, old, { overlapSeconds, nowMs });
         return { ...toKeyJson(record, nowMs), key };
       }),
   };
+}
+
+async function requireRoom(tx: TransactionSql, organizationId: string, nowMs: number): Promise<void> {
+  const { active } = await countKeys(tx, organizationId, new Date(nowMs));
+  if (active < MAX_ACTIVE_KEYS) return;
+  throw new AssayError(
+    'conflict',
+    `The organization has ${MAX_ACTIVE_KEYS} keys, which is the most: revoke some`,
+  );
 }
 
 async function existing(tx: TransactionSql, organizationId: string, keyId: string): Promise<KeyRecord> {

@@ -1,4 +1,5 @@
 /** Scores and ratings that callers set. Each change is noted in the change feed, in its transaction. */
+import { AssayError } from '#core/contracts/errors.ts';
 import type { ScoreBody } from '#core/contracts/query.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
@@ -44,9 +45,28 @@ function scoresStatement(
   return { text, values: parameters.values };
 }
 
+/** Evaluators write a score each, and people and programs some: pages show all of them. */
+const MAX_SCORES = 1_000;
+
+async function requireFewScores(
+  tx: TransactionSql,
+  organizationId: string,
+  { created_at, request_id }: RequestKey,
+): Promise<void> {
+  const [row] = await tx<{ count: number }[]>`
+    select count(*)::int4 as count from assay.request_scores
+     where organization_id = ${organizationId} and created_at = ${created_at} and request_id = ${request_id}`;
+  if (row!.count <= MAX_SCORES) return;
+  throw new AssayError(
+    'invalid_body',
+    `A request can have at most ${MAX_SCORES} scores, and would have ${row!.count}`,
+  );
+}
+
 /**
  * Sets scores of a request and keeps its other ones. Writes them in the order of their keys, so that two writers cannot
  * deadlock. Returns false when there is no such request.
+ * @throws AssayError invalid_body when the request would have too many
  */
 export async function setScores(
   tx: TransactionSql,
@@ -57,6 +77,8 @@ export async function setScores(
 ): Promise<boolean> {
   type Row = RequestKey & { key: string; value: number };
   const rows = await runStatement<Row>(tx, scoresStatement(organizationId, requestId, scores, at));
+  const [first] = rows;
+  if (first !== undefined) await requireFewScores(tx, organizationId, first);
   await noteChange(tx, {
     organizationId,
     kind: 'score',

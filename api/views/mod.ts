@@ -72,9 +72,10 @@ export function createViewService({ sql, clock }: { sql: Sql; clock: Clock }): V
     },
 
     async remove(organizationId, viewId) {
-      const isDeleted = await inOrganization(sql, organizationId, (tx) =>
-        deleteView(tx, organizationId, viewId),
-      );
+      const isDeleted = await inOrganization(sql, organizationId, async (tx) => {
+        await lockViews(tx, organizationId);
+        return await deleteView(tx, organizationId, viewId);
+      });
       if (!isDeleted) throw unknownView(viewId);
       return null;
     },

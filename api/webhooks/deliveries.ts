@@ -101,12 +101,7 @@ export async function redeliver(tx: TransactionSql, webhook: OwnWebhook, deliver
   if (state === 'cancelled')
     throw new AssayError('conflict', 'The delivery was cancelled, because its request is no longer there');
   const hasEnded = state === 'delivered' || state === 'failed';
-  if (hasEnded && (await roomOf(tx, webhook)) === 0) {
-    throw new AssayError(
-      'conflict',
-      `The webhook has ${MAX_PENDING_DELIVERIES} deliveries to be made, which is the most`,
-    );
-  }
+  if (hasEnded) await requireRoom(tx, webhook);
   const { organizationId, webhookId } = webhook;
   await tx`
     update assay.webhook_deliveries
@@ -140,6 +135,15 @@ export async function redeliverFailed(
 }
 
 /** Returns how many more deliveries may wait. */
+/** @throws AssayError conflict when no further delivery may wait */
+export async function requireRoom(tx: TransactionSql, webhook: OwnWebhook): Promise<void> {
+  if ((await roomOf(tx, webhook)) > 0) return;
+  throw new AssayError(
+    'conflict',
+    `The webhook has ${MAX_PENDING_DELIVERIES} deliveries to be made, which is the most`,
+  );
+}
+
 async function roomOf(tx: TransactionSql, { organizationId, webhookId }: OwnWebhook): Promise<number> {
   const [row] = await tx<{ pending: number }[]>`
     select count(*)::int4 as pending from (

@@ -22,7 +22,14 @@ import { inOrganization, type Sql, type TransactionSql } from '#platform/postgre
 import type { Clock } from '#platform/process/clock.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import { newDeliveryId, newWebhookSecret, sealWebhookSecrets } from '#platform/webhooks/mod.ts';
-import { getDelivery, insertTest, listDeliveries, redeliver, redeliverFailed } from './deliveries.ts';
+import {
+  getDelivery,
+  insertTest,
+  listDeliveries,
+  redeliver,
+  redeliverFailed,
+  requireRoom,
+} from './deliveries.ts';
 import { type CheckUrl, readChange, readSettings } from './read-body.ts';
 import { requireSealing, sealNext } from './secrets.ts';
 import {
@@ -164,6 +171,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
         if (row.paused_reason !== null) {
           throw new AssayError('conflict', 'The webhook is paused: resume it before it is tested');
         }
+        await requireRoom(tx, { organizationId, webhookId });
         const deliveryId = newDeliveryId(clock.now());
         await insertTest(tx, { organizationId, webhookId }, deliveryId);
         await wakeCouriers(tx);

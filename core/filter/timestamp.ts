@@ -13,7 +13,8 @@ function daysIn(year: number, month: number): number {
 
 /**
  * Converts an RFC 3339 timestamp to milliseconds since the epoch. Digits beyond milliseconds are cut off: requests are
- * timed in milliseconds. Null when `text` is none: a date without a time, a time without an offset, 30 February.
+ * timed in milliseconds. Null when `text` is none: a date without a time, a time without an offset, 30 February, a year that
+ * Postgres cannot read.
  */
 export function parseTimestamp(text: string): number | null {
   const match = RFC_3339.exec(text);
@@ -28,7 +29,8 @@ export function parseTimestamp(text: string): number | null {
   date.setUTCFullYear(year, month - 1, day);
   date.setUTCHours(hour, minute, second, milliseconds);
   const offsetMs = (match[8] === '-' ? -1 : 1) * (part(9) * 60 + part(10)) * 60_000;
-  return date.getTime() - offsetMs;
+  const at = date.getTime() - offsetMs;
+  return at >= EARLIEST_MS && at <= LATEST_MS ? at : null;
 }
 
 /** Converts a timestamp or a date to milliseconds since the epoch; a date means its first millisecond in UTC. Null: neither. */

@@ -7,7 +7,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { ExportBody, ExportCursor } from '#core/contracts/export.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import { EARLIEST_MS, LATEST_MS, parseTimestamp } from '#core/filter/mod.ts';
+import { parseTimestamp } from '#core/filter/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
@@ -86,7 +86,7 @@ export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Expo
 /** Returns the key behind which an export goes on. */
 function readCursor({ request_created_at, request_id }: ExportCursor): RequestKey {
   const ms = parseTimestamp(request_created_at);
-  if (ms === null || ms < EARLIEST_MS || ms > LATEST_MS) {
+  if (ms === null) {
     throw invalidField(
       'after.request_created_at',
       'must be an RFC 3339 timestamp like "2026-01-31T12:00:00.000Z" in the years 0001 to 9999, ' +

@@ -95,6 +95,17 @@ t.test(
   },
 );
 
+t.test('of two records with one id, one is the recorded answer', async (t) => {
+  const [request_id] = await log('Which?');
+  await insertRequests(api.database.sql, api.own.organizationId, [
+    { request_id: request_id!, created_at: new Date(Date.now() - 86_400_000) },
+  ]);
+  const datasetId = await dataset(0);
+  await mine.call('POST', `/v1/dataset/${datasetId}/items/from-requests`, { requestIds: [request_id] });
+  const recorded = { name: 'Twice', datasetId, target: { kind: 'recorded' } };
+  t.match(await mine.call('POST', '/v1/experiment', recorded), { state: 'completed', completed: 1 });
+});
+
 t.test('an experiment is paused, resumed and cancelled; what it cannot be says its state', async (t) => {
   const { id } = await mine.call('POST', '/v1/experiment', { ...replay, datasetId: await dataset() });
   t.match(await mine.call('POST', `/v1/experiment/${id}/pause`), { state: 'paused' });

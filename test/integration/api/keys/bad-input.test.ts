@@ -18,6 +18,8 @@ const BAD: readonly [body: unknown, says: RegExp][] = [
   [{ ...VALID, scopes: 'read' }, /^scopes must be an array/],
   [{ ...VALID, expires_at: 'tomorrow' }, /^expires_at must be an RFC 3339 timestamp .* but is "tomorrow"/],
   [{ ...VALID, expires_at: '2026-02-30T00:00:00Z' }, /^expires_at must be an RFC 3339 timestamp/],
+  // In the year 10000, by its offset.
+  [{ ...VALID, expires_at: '9999-12-31T23:59:59.999-12:00' }, /^expires_at must be an RFC 3339 timestamp/],
   [{ ...VALID, expires_at: '2020-01-01T00:00:00Z' }, /^expires_at must be in the future/],
   [{ ...VALID, expires_at: 5 }, /^expires_at must be a string or null/],
   [{ ...VALID, models: [] }, /^models must hold at least 1 items/],

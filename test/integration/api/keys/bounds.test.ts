@@ -160,3 +160,21 @@ t.test('a key may revoke itself while another manager is there', async (t) => {
     async () => (await call('/v1/keys', { key: made[0]!.key })).status === 401,
   );
 });
+
+t.test(
+  'an organization has at most 10,000 active keys, those that a rotation leaves valid among them',
+  async (t) => {
+    const world = await startKeysApi(t);
+    const { id } = await world.make();
+    await world.sql`
+    insert into assay.api_keys (organization_id, prefix, hash, scopes)
+    select ${world.own.organizationId}, 'sk-assay-xxx', sha256(n::text::bytea), array['read']
+      from generate_series((select count(*) + 1 from assay.api_keys where organization_id = ${world.own.organizationId}), 10000) n`;
+    const rotate = (overlapSeconds: number) =>
+      world.call(`/v1/keys/${id}/rotate`, { key: world.manager.key, body: { overlapSeconds } });
+    const most = { status: 409, body: { error: /has 10000 keys, which is the most: revoke some$/ } };
+    t.match(await world.post(world.manager.key, { name: 'one more', scopes: ['read'] }), most);
+    t.match(await rotate(60), most);
+    t.equal((await rotate(0)).status, 200, 'the old key ends at once');
+  },
+);

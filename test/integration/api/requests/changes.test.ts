@@ -85,6 +85,24 @@ t.test('a request has at most 100 properties', async (t) => {
   );
 });
 
+t.test('a request has at most 1,000 scores', async (t) => {
+  const id = await insertOne();
+  const set = (from: number, count: number) =>
+    api.call(`/v1/request/${id}/score`, {
+      body: {
+        scores: Object.fromEntries(Array.from({ length: count }, (_, index) => [`s${from + index}`, index])),
+      },
+    });
+  for (let from = 0; from < 1_000; from += 100) t.equal((await set(from, 100)).status, 200);
+  const refused = await set(999, 2);
+  t.match(
+    [refused.status, refused.body.error],
+    [400, 'A request can have at most 1000 scores, and would have 1001'],
+  );
+  t.equal((await set(0, 1)).status, 200, 'one of them can change');
+  t.equal(Object.keys((await get(id)).scores as object).length, 1_000);
+});
+
 t.test('concurrent changes of one request are all kept', async (t) => {
   const id = await insertOne();
   const answers = await Promise.all(

@@ -63,6 +63,17 @@ t.test('a change leaves what it does not name, and a deleted view is gone', asyn
     );
 });
 
+t.test('a view that is changed while it is deleted is changed or gone', async (t) => {
+  for (let round = 0; round < 10; round += 1) {
+    const { id } = await save({ ...VIEW, name: `view ${round}` });
+    const change = () => api.call(`/v1/view/${id}`, { method: 'PATCH', body: { query: 'q=a' } });
+    const remove = () => api.call(`/v1/view/${id}`, { method: 'DELETE' });
+    const answers = await Promise.all([change(), remove(), change(), change(), remove()]);
+    const others = answers.map(({ status }) => status).filter((status) => status !== 200 && status !== 404);
+    t.same(others, []);
+  }
+});
+
 t.test('a view that is none is refused with the rule that it breaks', async (t) => {
   for (const [change, rule] of [
     [{ name: '' }, 'name'],

@@ -75,6 +75,7 @@ t.test('what a change, a rotation and a redelivery refuse', async (t) => {
     400,
     /^since must be an RFC 3339 timestamp/,
   ]);
+  t.match(await call('POST', '/redeliver', { since: '0000-01-01T00:00:00Z' }), [400, /^since must be/]);
   t.match(await call('GET', '/deliveries?limit=0'), [400, /^limit must be a whole number from 1 to 100/]);
   t.match(await call('GET', '/deliveries?after=x'), [400, /^after must be the `next` of an earlier page/]);
   t.match(await call('GET', '/deliveries?state=lost'), [400, /^state must be one of/]);
