@@ -5,6 +5,8 @@ import { LoggingRateError } from '../log/mod.ts';
 import { LoginRateError } from '../login/mod.ts';
 
 const QUERY_CANCELED = '57014';
+/** Of locks, mostly: a statement locks every partition that it may read. */
+const OUT_OF_MEMORY = '53200';
 /** Failures that take longer to pass: other calls have what this one needs. */
 const IS_BUSY: ReadonlySet<string> = new Set(['queries_busy', 'bodies_busy']);
 
@@ -22,13 +24,14 @@ export class MethodNotAllowedError extends AssayError {
 export function toAssayError(error: unknown): AssayError {
   if (error instanceof AssayError) return error;
   const detail = describeError(error);
-  if (isStoreUnavailable(error)) {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (isStoreUnavailable(error) || code === OUT_OF_MEMORY) {
     return new AssayError('store_unavailable', 'The store of requests is unavailable now: try again', {
       cause: error,
       detail,
     });
   }
-  if ((error as { code?: unknown } | null)?.code === QUERY_CANCELED) {
+  if (code === QUERY_CANCELED) {
     const message =
       'The query took too long: narrow it, for example by request.created_at, or compare fields other than bodies and values';
     return new AssayError('query_too_slow', message, { cause: error, detail });

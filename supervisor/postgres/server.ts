@@ -42,6 +42,8 @@ const SETTINGS: Record<string, string> = {
   unix_socket_directories: '',
   max_connections: '100',
   shared_buffers: '256MB',
+  // A look-up by id locks all partitions and their indexes, 19 a week of data: with 64, ten at a time fail after a year or two.
+  max_locks_per_transaction: '1024',
   // An idle server wakes once a second for each of these instead of five times. As much is written by the one as by default; what
   // the other writes is flushed by each batch of ingest before that.
   bgwriter_delay: '1s',

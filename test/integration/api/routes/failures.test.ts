@@ -145,6 +145,14 @@ t.test('an unexpected error is reported without its details', async (t) => {
   });
 });
 
+t.test('a Postgres without room for locks is a 503, as one that is away', async (t) => {
+  const full = () => Promise.reject(Object.assign(new Error('out of shared memory'), { code: '53200' }));
+  const app = await serveApp('o', { query: full } as unknown as RequestService);
+  t.teardown(() => app.stop());
+  const answer = await app.query({ filter: 'all' });
+  t.strictSame([answer.status, answer.headers.get('retry-after')], [503, '1']);
+});
+
 t.test('a response that breaks off in the middle does not look complete', async (t) => {
   async function* texts() {
     yield '{"request_id":"a"}';
