@@ -31,7 +31,10 @@ t.test('a session has one evaluation, which moves to its newest request and wait
   const [row] = await scheduled(world);
   t.ok(row!.due_in_s > 540 && row!.due_in_s <= 600, `due in ${row!.due_in_s} s`);
 
-  await world.sql`update assay.evaluations set due_at = now() + interval '1 second', attempts = 3`;
+  await world.sql`
+    update assay.evaluations
+       set due_at = now() + interval '1 second', attempts = 3, members = '[{"score": 5}]', reasoning = 'As it was',
+           flags = '{repaired}', warnings = '{x}'`;
   await world.addVersion(evaluatorId, 2);
   const last = await logged({ sessionId: 'chat', createdAtMs: at(9) });
   const other = await logged({ sessionId: 'another', createdAtMs: at(4) });
@@ -41,6 +44,14 @@ t.test('a session has one evaluation, which moves to its newest request and wait
   const moved = (await scheduled(world))[1]!;
   t.ok(moved.due_in_s > 540, 'the silence begins anew');
   t.equal(moved.version, 2);
+  t.strictSame(
+    [
+      ...(await world.sql`
+        select members, reasoning, flags, warnings from assay.evaluations where session_id = 'chat'`),
+    ],
+    [{ members: null, reasoning: null, flags: [], warnings: [] }],
+    'what a jury said of the session as it was is forgotten',
+  );
 
   await world.redeliver();
   t.same(

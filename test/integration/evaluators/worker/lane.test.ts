@@ -314,6 +314,23 @@ async function startLaneBehindDoor(t: Test, world: World) {
 
 const IN_VAIN = 'cannot settle one of the evaluations';
 
+t.test('work whose lease ran out goes on under the next one, and is not done twice', async (t) => {
+  const world = await startWorld(t);
+  const { schedule } = await judge(world);
+  await schedule(1);
+  const { open, begun, settled, endAll } = startLane(t, world.sql, { longestSleepMs: 20 });
+  await waitFor('the evaluation to begin', () => open.length === 1);
+  // As when Postgres was away for as long as a lease, or this process frozen.
+  await world.sql`update assay.evaluations set due_at = now() - interval '1 second'`;
+  const claims = async () =>
+    (await world.sql<{ claims: number }[]>`select claims from assay.evaluations`)[0]!.claims;
+  await waitFor('it to be claimed again', async () => (await claims()) === 2);
+  endAll();
+  await waitFor('it to be settled', async () => settled.length === 1);
+  t.strictSame(await states(world), { completed: 1 });
+  t.equal(begun.length, 1);
+});
+
 t.test('results wait while Postgres is unavailable, and are settled once it is available', async (t) => {
   const world = await startWorld(t);
   const { evaluator, schedule } = await judge(world);
