@@ -1,6 +1,7 @@
 /** Reads a leaf: one section, one field, one operator. */
 
 import { quoteValue } from '../contracts/quote-value.ts';
+import { indexedText } from '../contracts/storable-text.ts';
 import { isObject, type JsonObject } from '../json/mod.ts';
 import { FIXED_SECTIONS, type Field, OPEN_SECTIONS, SECTIONS } from './fields.ts';
 import { childPath } from './json-path.ts';
@@ -110,11 +111,30 @@ function whereAlwaysPresent(field: Field, comparison: Comparison): Comparison {
   }
 }
 
+/** Columns whose texts are cut when they are stored. */
+const CUT_COLUMNS: ReadonlySet<string> = new Set([
+  'user_id',
+  'model',
+  'request_model',
+  'response_model',
+  'response_id',
+  'prompt_id',
+]);
+
+/** Returns the same comparison with a text as the column holds it: the whole of a longer one is in no record. */
+function asStored(field: Field, comparison: Comparison): Comparison {
+  if (field.kind !== 'column' || !CUT_COLUMNS.has(field.column)) return comparison;
+  const { operator, operand } = comparison;
+  if ((operator !== 'equals' && operator !== 'not-equals') || typeof operand !== 'string') return comparison;
+  return { operator, operand: indexedText(operand) };
+}
+
 /** Reads the operators of a field, of which there must be one: `{"gt": 500}`. */
 function readComparisonOf(field: Field, operators: unknown, path: string): Leaf {
   const [operatorName, operand] = onlyMember(operators, path, 'operator', 'for example {"equals": …}');
   const operandPath = childPath(path, operatorName);
   const operator = readOperator(operatorName, field, operandPath);
-  const comparison = whereAlwaysPresent(field, readComparison(operator, field.type, operand, operandPath));
+  const read = readComparison(operator, field.type, operand, operandPath);
+  const comparison = asStored(field, whereAlwaysPresent(field, read));
   return Object.freeze({ kind: 'leaf', field: Object.freeze(field), comparison: Object.freeze(comparison) });
 }

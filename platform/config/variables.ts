@@ -83,7 +83,7 @@ export const VARIABLES = Type.Object({
     group: 'Keys and secrets',
     roles: ['supervisor'],
     description:
-      'The key that `npm start -- export` calls the API with: one with the scope `read`. Without it, `BOOTSTRAP_API_KEY`.',
+      'The key that `npm start -- export`, `judgments import` and `experiments gate` call the API with: one with the scope `read`, for the last two also `write`. Without it, `export` and `judgments` take `BOOTSTRAP_API_KEY`.',
   }),
 
   // An entry holds a body and a response of four times its size, and must fit an outbox frame (256 MiB).

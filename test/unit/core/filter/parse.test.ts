@@ -67,6 +67,21 @@ t.test('a filter becomes frozen nodes', (t) => {
   t.end();
 });
 
+t.test('a user id, or a model, that is longer than what is stored of it finds its records', (t) => {
+  const read = (field: string, operator: string, operand: string) => {
+    const filter = parseFilter({ request: { [field]: { [operator]: operand } } });
+    return filter.kind === 'leaf' ? filter.comparison.operand : undefined;
+  };
+  const long = 'x'.repeat(600);
+  for (const field of ['user_id', 'model', 'model_used', 'prompt_id']) {
+    t.equal(read(field, 'equals', long), 'x'.repeat(500), field);
+    t.equal(read(field, 'not-equals', long), 'x'.repeat(500), field);
+  }
+  t.equal(read('user_id', 'contains', long), long);
+  t.equal(read('path', 'equals', long), long, 'a path is stored whole');
+  t.end();
+});
+
 t.test('timestamps are read to the millisecond, with their offset', (t) => {
   const read = (operand: unknown) => {
     const filter = parseFilter({ request: { created_at: { equals: operand } } });
