@@ -18,14 +18,23 @@ const MAX_STEPS = 250_000;
 
 class OutOfSteps extends Error {}
 
+/** The steps that several checks have left together; below 0: the last one was given up for that. */
+export type SharedSteps = { left: number };
+
 /**
  * Returns the first breach; null: the value fits.
  * @param value JSON that is nested no deeper than the stack allows
  * @param path of the value
+ * @param shared what this check and others may take together; default: no bound
  */
-export function findBreach(schema: JsonSchema, value: unknown, path: string): Breach | null {
+export function findBreach(
+  schema: JsonSchema,
+  value: unknown,
+  path: string,
+  shared: SharedSteps = { left: Number.POSITIVE_INFINITY },
+): Breach | null {
   try {
-    const fault = new Check().fault(schema, value, path);
+    const fault = new Check(shared).fault(schema, value, path);
     return fault === null
       ? null
       : { path: fault.path, rule: `${fault.must}, but is ${quoteValue(fault.value)}` };
@@ -74,7 +83,12 @@ function isMultiple(value: number, divisor: number): boolean {
 /** One check of a value, with the steps that it has left. */
 class Check {
   #left = MAX_STEPS;
+  readonly #shared: SharedSteps;
   readonly #members = new WeakMap<JsonObject, number>();
+
+  constructor(shared: SharedSteps) {
+    this.#shared = shared;
+  }
 
   fault(schema: JsonSchema, value: unknown, path: string): Fault | null {
     this.#spend(1);
@@ -101,7 +115,8 @@ class Check {
 
   #spend(steps: number): void {
     this.#left -= steps;
-    if (this.#left < 0) throw new OutOfSteps();
+    this.#shared.left -= steps;
+    if (this.#left < 0 || this.#shared.left < 0) throw new OutOfSteps();
   }
 
   #ofType({ types, values }: SchemaNode, value: unknown, path: string): Fault | null {

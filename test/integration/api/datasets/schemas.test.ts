@@ -74,3 +74,21 @@ t.test('requests that do not fit are skipped', async (t) => {
     skipped: [{ reason: 'schema', count: 1 }],
   });
 });
+
+t.test(
+  'items that take too long together to hold against a schema are refused, and none is stored',
+  async (t) => {
+    const anyOf = [...Array.from({ length: 480 }, () => ({ type: 'string' })), { type: 'number' }];
+    const id = await create(api, { expectedSchema: { type: 'array', items: { anyOf } } });
+    // Each takes nearly as long as one may.
+    const items = (count: number) =>
+      Array.from({ length: count }, (_, index) =>
+        asking(`Question ${index}`, { expected: Array.from({ length: 500 }, () => 1) }),
+      );
+    t.match(await refusal(api, `/${id}/items`, { body: { items: items(100) } }), [
+      400,
+      /^The items take too long together to hold against the schemas of the dataset: send fewer/,
+    ]);
+    t.match(await put(api, id, items(2)), { added: 2 });
+  },
+);
