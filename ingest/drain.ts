@@ -3,10 +3,12 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import {
+  FailingOutboxes,
   isSamePosition,
   listOutboxes,
   type OutboxPosition,
   OutboxWrites,
+  onFiles,
   type ReadLimits,
   type ReadResult,
   readInterrupted,
@@ -68,6 +70,7 @@ export class Drain {
   readonly #ahead = new Map<string, { from: OutboxPosition; batch: Promise<Read> }>();
   /** The times of the next checks whether an outbox's gateway is alive, on the monotonic clock. */
   readonly #nextLook = new Map<string, number>();
+  readonly #failing: FailingOutboxes;
   readonly #writes: OutboxWrites;
   /** When something was last found, on the monotonic clock. */
   #foundAt: number;
@@ -81,11 +84,18 @@ export class Drain {
     this.#options = options;
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#store = new BatchStore(options);
-    this.#writes = new OutboxWrites(options.root);
-    this.#foundAt = options.clock.monotonic();
+    const { root, log, clock } = options;
+    this.#failing = new FailingOutboxes({ root, log, monotonic: clock.monotonic });
+    this.#writes = new OutboxWrites(root);
+    this.#foundAt = clock.monotonic();
   }
 
-  /** Runs until `stop`, and then until nothing is left to read. Failures of Postgres are retried. */
+  /** Outboxes that could not be read when they were last tried. */
+  get failingOutboxes(): number {
+    return this.#failing.count;
+  }
+
+  /** Runs until `stop`, and then until nothing is left that can be read. Failures of Postgres are retried. */
   async run(): Promise<void> {
     const backoff = new Backoff(BACKOFF);
     for (;;) {
@@ -137,14 +147,15 @@ export class Drain {
     this.#writes.wake();
   }
 
-  /** Drains one batch of each outbox. */
+  /** Drains one batch of each outbox that can be read. */
   async #pass(): Promise<Found> {
     let found: Found = 'nothing';
     const outboxIds = await listOutboxes(this.#options.root);
     this.#keepAheadOf(outboxIds);
+    this.#failing.keepOnly(outboxIds);
     for (const outboxId of outboxIds) {
-      const one = await this.#drainOnce(outboxId);
-      if (found === 'nothing' || one === 'more') found = one;
+      const one = await this.#failing.attempt('read', outboxId, () => this.#drainOnce(outboxId));
+      if (one !== null && (found === 'nothing' || one === 'more')) found = one;
     }
     return found;
   }
@@ -166,7 +177,7 @@ export class Drain {
     if (damage !== null) await this.#storeDamage({ outboxId, from: stored, next, damage });
     else this.#options.onStored(await this.#storeEntries(outboxId, batch, stored));
     this.#progress.set(outboxId, { stored: next, read: next });
-    if (next.segment !== stored.segment) await trimOutbox(directory, next);
+    if (next.segment !== stored.segment) await onFiles(() => trimOutbox(directory, next));
     return found;
   }
 
@@ -194,7 +205,8 @@ export class Drain {
   }
 
   async #readAnew(outboxId: string, from: OutboxPosition): Promise<Read> {
-    const result = await readOutbox(join(this.#options.root, outboxId), from, this.#limits);
+    const directory = join(this.#options.root, outboxId);
+    const result = await onFiles(() => readOutbox(directory, from, this.#limits));
     const prepared = await this.#store.prepare(
       result.entries.map((entry) => ({ ...entry, origin: originOf(outboxId, entry.position) })),
     );
@@ -250,28 +262,27 @@ export class Drain {
   }
 
   /**
-   * Removes an outbox that is read to its end if its gateway is gone, which is checked once a second at most. Returns whether
-   * something was done.
+   * Removes an outbox that is read to its end if its gateway is gone. One that lives is asked once a second at most. Returns
+   * whether something was done.
    */
   async #removeIfAbandoned(outboxId: string, directory: string, progress: Progress): Promise<boolean> {
     const now = this.#options.clock.monotonic();
     if (now < (this.#nextLook.get(outboxId) ?? 0)) return false;
-    this.#nextLook.set(outboxId, now + LOOK_EVERY_MS);
-    const lock = takeAbandonedOutbox(directory);
-    if (lock === null) return false;
+    const lock = await onFiles(() => takeAbandonedOutbox(directory));
+    if (lock === null) {
+      this.#nextLook.set(outboxId, now + LOOK_EVERY_MS);
+      return false;
+    }
     try {
       // The gateway is gone. Entries that it wrote after the last reading are visible now, and no more can follow.
-      const last = await readOutbox(directory, progress.read, { maxEntries: 1, maxBytes: 1 });
-      if (last.entries.length > 0 || !isSamePosition(last.next, progress.read)) {
-        this.#nextLook.delete(outboxId);
-        return true;
-      }
+      const last = await onFiles(() => readOutbox(directory, progress.read, { maxEntries: 1, maxBytes: 1 }));
+      if (last.entries.length > 0 || !isSamePosition(last.next, progress.read)) return true;
       if (last.damage !== null) {
         const { stored } = progress;
         await this.#storeDamage({ outboxId, from: stored, next: stored, damage: last.damage });
       }
       await this.#storeInterrupted(outboxId, directory);
-      await removeOutbox(directory, lock);
+      await onFiles(() => removeOutbox(directory, lock));
     } finally {
       lock.release();
     }
@@ -287,7 +298,7 @@ export class Drain {
 
   /** Stores the calls that were under way when the gateway was killed. Harmless when repeated: Postgres has them already. */
   async #storeInterrupted(outboxId: string, directory: string): Promise<void> {
-    const interrupted = await readInterrupted(directory);
+    const interrupted = await onFiles(() => readInterrupted(directory));
     for (let first = 0; first < interrupted.length; first += this.#limits.maxEntries) {
       const batch = interrupted.slice(first, first + this.#limits.maxEntries);
       const entries = batch.map((entry, index) => ({

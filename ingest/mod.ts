@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { createCatalog } from '#core/models/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import { answerHealth, serve } from '#platform/http-server/mod.ts';
+import { FAILING_OUTBOXES } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics, type Metrics } from '#platform/observability/metrics.ts';
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
@@ -41,8 +42,9 @@ export type StartIngestOptions = {
   onStored?(): void;
 };
 
-function drainOutboxes(dataDir: string, options: SourceOptions): Source {
+function drainOutboxes(dataDir: string, options: SourceOptions, metrics: Metrics): Source {
   const drain = new Drain({ ...options, root: join(dataDir, 'outbox') });
+  metrics.readOnDemand(...FAILING_OUTBOXES, () => drain.failingOutboxes);
   const running = drain.run();
   options.log.info({ dataDir }, 'ingest reads the outboxes');
   return {
@@ -89,7 +91,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
   };
   // The reader of NATS is loaded where a broker is configured, with its library.
   const source = await (config.nats === null
-    ? drainOutboxes(config.dataDir, sourceOptions)
+    ? drainOutboxes(config.dataDir, sourceOptions, metrics)
     : (await import('./stream-source.ts')).consumeStream(config.nats, sourceOptions));
   const fetch = answerHealth({ metrics, checks: { postgres: () => sql`select 1`, source: source.check } });
   const server = await serve({ fetch, host: LOOPBACK, port: config.ingestPort });

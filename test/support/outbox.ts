@@ -1,5 +1,5 @@
 /** Outboxes in temporary directories, and reading them as ingest does. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, renameSync, rmdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
@@ -42,6 +42,17 @@ export async function openIn(
   const log = createLogger({ role: 'test', level: 'silent' });
   const outbox = await openOutbox({ root, id, maxBytes: 1e9, sync: 'process', log, ...more });
   return { id, outbox, directory: join(root, id) };
+}
+
+/** Makes a segment fail to be read, as a bad sector would. Returns the function that repairs it. */
+export function breakSegment(directory: string, name = '0000000001.log'): () => void {
+  const [segment, aside] = [join(directory, name), join(directory, `aside-${name}`)];
+  renameSync(segment, aside);
+  mkdirSync(segment);
+  return () => {
+    rmdirSync(segment);
+    renameSync(aside, segment);
+  };
 }
 
 /** The heads of all entries from `from` on, and where they end. */

@@ -5,6 +5,7 @@ import type { Lock } from '../../process/process-lock.ts';
 import {
   isSamePosition,
   type OutboxPosition,
+  onFiles,
   type ReadLimits,
   type ReadResult,
   readInterrupted,
@@ -52,6 +53,8 @@ export class OutboxFeed {
   /** Everything before it is in Postgres. */
   #stored: OutboxPosition;
   #storedEntries = 0;
+  /** The position that the file says, and that the outbox is trimmed to. */
+  #noted: OutboxPosition;
   #next: OutboxPosition;
   #chunk: Chunk | null = null;
   #hasMore = false;
@@ -68,6 +71,7 @@ export class OutboxFeed {
     this.#lock = options.lock;
     this.#stored = stored;
     this.#storedEntries = entries;
+    this.#noted = stored;
     this.#next = stored;
   }
 
@@ -97,9 +101,10 @@ export class OutboxFeed {
   /**
    * Takes the lock of this process's own outbox, whose writer has closed it. Returns false when another forwarder of this
    * machine was quicker, and may even have removed the outbox. Harmless when called twice.
+   * @throws OutboxError
    */
-  adopt(): boolean {
-    this.#lock ??= takeAbandonedOutbox(this.#directory);
+  async adopt(): Promise<boolean> {
+    this.#lock ??= await onFiles(() => takeAbandonedOutbox(this.#directory));
     return this.#lock !== null;
   }
 
@@ -113,9 +118,12 @@ export class OutboxFeed {
     this.#isComplete = false;
   }
 
-  /** Returns the messages to publish now: the same again until all of them have their sequence numbers. */
+  /**
+   * Returns the messages to publish now: the same again until all of them have their sequence numbers.
+   * @throws OutboxError; the next call tries the same again
+   */
   async nextMessages(maxMessageBytes: number): Promise<Chunk['messages']> {
-    this.#chunk ??= await this.#read(maxMessageBytes);
+    this.#chunk ??= await onFiles(() => this.#read(maxMessageBytes));
     return this.#chunk?.messages.filter(({ sequence }) => sequence === null) ?? [];
   }
 
@@ -135,11 +143,11 @@ export class OutboxFeed {
       this.#isComplete = true;
       return null;
     }
-    this.#interrupted = 'published';
     const entries = (await readInterrupted(this.#directory)).map((entry, offset) => ({
       ...entry,
       position: { segment: INTERRUPTED_SEGMENT, offset },
     }));
+    this.#interrupted = 'published';
     return this.#chunkOf({ entries, damage: null }, this.#next, maxMessageBytes);
   }
 
@@ -162,22 +170,32 @@ export class OutboxFeed {
     this.#chunk = null;
   }
 
-  /** Notes that everything up to `sequence` is stored, and removes the segments before it. */
+  /**
+   * Notes that everything up to `sequence` is stored, and removes the segments before it.
+   * @throws OutboxError; the next call tries again what failed
+   */
   async confirm(sequence: number): Promise<void> {
-    const before = this.#stored;
     while (this.#published.length > 0 && this.#published[0]!.sequence <= sequence) {
       const { next, entries } = this.#published.shift()!;
       this.#stored = next;
       this.#storedEntries += entries;
     }
-    if (isSamePosition(before, this.#stored)) return;
-    await writeFile(join(this.#directory, STORED_FILE), JSON.stringify(this.stored));
-    if (this.#stored.segment !== before.segment) await trimOutbox(this.#directory, this.#stored);
+    if (isSamePosition(this.#noted, this.#stored)) return;
+    await onFiles(() => this.#note());
   }
 
-  /** Removes an outbox that is done. */
+  async #note(): Promise<void> {
+    await writeFile(join(this.#directory, STORED_FILE), JSON.stringify(this.stored));
+    if (this.#stored.segment !== this.#noted.segment) await trimOutbox(this.#directory, this.#stored);
+    this.#noted = this.#stored;
+  }
+
+  /**
+   * Removes an outbox that is done.
+   * @throws OutboxError
+   */
   async remove(): Promise<void> {
-    await removeOutbox(this.#directory, this.#lock!);
+    await onFiles(() => removeOutbox(this.#directory, this.#lock!));
   }
 
   /** Releases the lock and leaves the outbox as it is: another forwarder may take it. */

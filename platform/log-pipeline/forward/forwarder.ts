@@ -18,7 +18,7 @@ import {
 } from '../../nats/mod.ts';
 import type { Logger } from '../../observability/log.ts';
 import { Backoff } from '../../process/backoff.ts';
-import { listOutboxes, OutboxWrites, takeAbandonedOutbox } from '../outbox/mod.ts';
+import { FailingOutboxes, listOutboxes, OutboxWrites, onFiles, takeAbandonedOutbox } from '../outbox/mod.ts';
 import {
   ACK_WAIT_MS,
   awaitsLostMessage,
@@ -80,6 +80,7 @@ export class Forwarder {
   readonly #client: JetStreamClient;
   readonly #monitor: ConnectionMonitor;
   readonly #feeds = new Map<string, OutboxFeed>();
+  readonly #failing: FailingOutboxes;
   readonly #writes: OutboxWrites;
   #isStopping = false;
   #nextConfirm = 0;
@@ -94,7 +95,9 @@ export class Forwarder {
     this.#options = options;
     this.#client = jetstream(options.connection, { timeout: PUBLISH_TIMEOUT_MS });
     this.#monitor = new ConnectionMonitor(options.connection, options.log);
-    this.#writes = new OutboxWrites(options.root);
+    const { root, log } = options;
+    this.#failing = new FailingOutboxes({ root, log, monotonic: () => performance.now() });
+    this.#writes = new OutboxWrites(root);
     void options.connection.closed().then(() => this.#writes.wake());
   }
 
@@ -128,7 +131,10 @@ export class Forwarder {
     }
   }
 
-  /** Lets `run` end when the outboxes of this process, and of processes that are gone, are stored and removed. */
+  /**
+   * Lets `run` end when the outboxes of this process, and of processes that are gone, are stored and removed; those whose files
+   * fail are left to the next process.
+   */
   stop(): void {
     this.#isStopping = true;
     this.#writes.wake();
@@ -139,6 +145,11 @@ export class Forwarder {
     let sum = 0;
     for (const feed of this.#feeds.values()) sum += feed.unconfirmed;
     return sum;
+  }
+
+  /** Outboxes whose files failed when they were last tried. */
+  get failingOutboxes(): number {
+    return this.#failing.count;
   }
 
   /** Stored part of this process's own outbox; null before its feed is open. */
@@ -167,9 +178,14 @@ export class Forwarder {
       let moved = 0;
       for (const feed of this.#feeds.values()) moved += await this.#publish(feed, session);
       await this.#confirm(session);
-      if (this.#isStopping && this.#feeds.size === 0) return;
+      if (this.#isStopping && this.#isDone) return;
       await this.#rest(moved, beganAt);
     }
+  }
+
+  /** Nothing is left but outboxes whose files fail, which may take for ever. */
+  get #isDone(): boolean {
+    return [...this.#feeds].every(([id, { unconfirmed }]) => unconfirmed === 0 && this.#failing.has(id));
   }
 
   /** Waits for what is worth another round. */
@@ -189,20 +205,28 @@ export class Forwarder {
     if (now < this.#nextAdoption && !this.#isStopping) return;
     this.#nextAdoption = now + ADOPT_EVERY_MS;
     if (this.#isStopping) {
-      for (const [outboxId, feed] of this.#feeds) if (!feed.adopt()) this.#feeds.delete(outboxId);
+      for (const [outboxId, feed] of this.#feeds) {
+        const isTaken = await this.#failing.attempt('take over', outboxId, () => feed.adopt());
+        if (isTaken === false) this.#feeds.delete(outboxId);
+      }
     }
     const listed = await listOutboxes(root);
     this.#dropRemoved(new Set(listed));
+    this.#failing.keepOnly(listed);
     for (const outboxId of listed) {
       const isOwn = outboxId === ownId;
       if (this.#feeds.has(outboxId) || (this.#isStopping && !isOwn)) continue;
-      const directory = join(root, outboxId);
-      // Until `stop`, the writer in this process holds the lock.
-      const isWritten = isOwn && !this.#isStopping;
-      const lock = isWritten ? null : takeAbandonedOutbox(directory);
-      if (isWritten || lock !== null) {
-        this.#feeds.set(outboxId, await OutboxFeed.open({ directory, outboxId, lock }));
-      }
+      await this.#failing.attempt('take over', outboxId, () => this.#adopt(outboxId));
+    }
+  }
+
+  async #adopt(outboxId: string): Promise<void> {
+    const directory = join(this.#options.root, outboxId);
+    // Until `stop`, the writer in this process holds the lock.
+    const isWritten = outboxId === this.#options.ownId && !this.#isStopping;
+    const lock = isWritten ? null : await onFiles(() => takeAbandonedOutbox(directory));
+    if (isWritten || lock !== null) {
+      this.#feeds.set(outboxId, await OutboxFeed.open({ directory, outboxId, lock }));
     }
   }
 
@@ -222,7 +246,8 @@ export class Forwarder {
   /** Publishes the next messages of one outbox. Returns how many were sent. */
   async #publish(feed: OutboxFeed, { stream, epoch, maxBytes }: Session): Promise<number> {
     if (feed.unconfirmed >= MAX_UNCONFIRMED || performance.now() < this.#retryFullAt) return 0;
-    const messages = await feed.nextMessages(maxBytes);
+    const messages = await this.#failing.attempt('read', feed.outboxId, () => feed.nextMessages(maxBytes));
+    if (messages === null) return 0;
     const publishing = Promise.allSettled(
       messages.map(async (message) => {
         const ack = await this.#client.publish(LOG_SUBJECT, message.payload, {
@@ -279,17 +304,18 @@ export class Forwarder {
         epoch,
         manager.consumers.info(LOG_STREAM, consumer),
       );
-      for (const feed of this.#feeds.values()) await feed.confirm(info.ack_floor.stream_seq);
+      for (const [outboxId, feed] of this.#feeds)
+        await this.#failing.attempt('trim', outboxId, () => feed.confirm(info.ack_floor.stream_seq));
       await this.#replaceIfStuck(stream, info.ack_floor.stream_seq);
     }
-    for (const [outboxId, feed] of this.#feeds) {
-      if (!feed.isDone) continue;
-      await feed.remove();
-      this.#feeds.delete(outboxId);
-      this.#options.log.info(
-        { outboxId },
-        'removed the outbox of a process that is gone: all of it is stored',
-      );
-    }
+    for (const [outboxId, feed] of this.#feeds)
+      if (feed.isDone) await this.#failing.attempt('remove', outboxId, () => this.#remove(feed));
+  }
+
+  async #remove(feed: OutboxFeed): Promise<void> {
+    const { outboxId } = feed;
+    await feed.remove();
+    this.#feeds.delete(outboxId);
+    this.#options.log.info({ outboxId }, 'removed the outbox of a process that is gone: all of it is stored');
   }
 }

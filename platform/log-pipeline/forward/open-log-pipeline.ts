@@ -5,7 +5,7 @@ import type { Metrics } from '../../observability/metrics.ts';
 import type { Sql } from '../../postgres/mod.ts';
 import type { Clock } from '../../process/clock.ts';
 import { newRequestId } from '../../process/ids.ts';
-import { bytesBelow, type Outbox, openOutbox } from '../outbox/mod.ts';
+import { bytesBelow, FAILING_OUTBOXES, type Outbox, openOutbox } from '../outbox/mod.ts';
 import { type Backlog, type BacklogOptions, createBacklogMeter, readStoredPart } from './backlog.ts';
 import { startForwarder } from './thread.ts';
 
@@ -80,6 +80,7 @@ export async function openLogPipeline({
     'Messages in NATS that are not known to be in Postgres',
     () => forwarder.state.unconfirmed,
   );
+  metrics.readOnDemand(...FAILING_OUTBOXES, () => forwarder.state.failingOutboxes);
   const meter = meterOf(async () => forwarder.state.ownStored);
   return {
     outbox,

@@ -24,13 +24,16 @@ export type ForwarderState = {
   unconfirmed: number;
   /** Stored part of this process's own outbox; null: not known yet. */
   ownStored: StoredPart | null;
+  /** Outboxes whose files failed when they were last tried. */
+  failingOutboxes: number;
 };
 
 export type ForwarderThread = {
   readonly state: ForwarderState;
   /**
    * Waits until all of the closed outbox is stored and removed, but no longer than `deadlineMs`. What is left then is
-   * forwarded by the next process with the same DATA_DIR. Resolves with whether nothing is left.
+   * forwarded by the next process with the same DATA_DIR. Resolves with whether nothing is left, but for outboxes whose files
+   * fail, which the log names.
    */
   stop(deadlineMs: number): Promise<boolean>;
 };
@@ -39,7 +42,7 @@ const RESTART_MS = 1_000;
 
 /** Starts the thread, and starts it again if it dies: what it had published is then published anew. */
 export function startForwarder(data: ForwarderThreadData, log: Logger): ForwarderThread {
-  let state: ForwarderState = { unconfirmed: 0, ownStored: null };
+  let state: ForwarderState = { unconfirmed: 0, ownStored: null, failingOutboxes: 0 };
   let isStopping = false;
   let worker: Worker;
   let ended: () => void;

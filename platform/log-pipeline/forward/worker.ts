@@ -22,8 +22,8 @@ const connection = await connectNats({ address, name: `assay-${role}-forwarder`,
 forwarder = new Forwarder({ connection, root, ownId, log });
 if (isStopping) forwarder.stop();
 const reporting = setInterval(() => {
-  const { unconfirmed, ownStored } = forwarder;
-  port.postMessage({ unconfirmed, ownStored } satisfies ForwarderState);
+  const { unconfirmed, ownStored, failingOutboxes } = forwarder;
+  port.postMessage({ unconfirmed, ownStored, failingOutboxes } satisfies ForwarderState);
 }, STATE_EVERY_MS);
 await forwarder.run();
 forwarder.release();

@@ -1,5 +1,6 @@
 /** The outbox: log entries on the gateway's own disk, between the response and the store. */
 export { AppendTimes } from './append-times.ts';
+export { FAILING_OUTBOXES, FailingOutboxes, onFiles } from './failing.ts';
 export { bytesBehind, bytesBelow, listOutboxes } from './layout.ts';
 export {
   type OutboxEntry,

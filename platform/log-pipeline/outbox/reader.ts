@@ -36,9 +36,35 @@ export async function readOutbox(
   from: OutboxPosition,
   limits: ReadLimits,
 ): Promise<ReadResult> {
-  const segments = await listSegments(directory);
-  const segment = segments.find((candidate) => candidate >= from.segment);
-  if (segment === undefined) return { entries: [], next: from, damage: null, hasMore: false };
+  for (;;) {
+    const segments = await listSegments(directory);
+    const segment = segments.find((candidate) => candidate >= from.segment);
+    if (segment === undefined) return { entries: [], next: from, damage: null, hasMore: false };
+    try {
+      return await readSegment({ directory, segments, segment, from, limits });
+    } catch (error) {
+      // Another reader may have removed the segment since it was listed.
+      const isGone = (error as { code?: unknown }).code === 'ENOENT';
+      if (!isGone || (await listSegments(directory)).includes(segment)) throw error;
+    }
+  }
+}
+
+async function readSegment({
+  directory,
+  segments,
+  segment,
+  from,
+  limits,
+}: {
+  directory: string;
+  /** All segments of the outbox. */
+  segments: readonly number[];
+  /** The one to read. */
+  segment: number;
+  from: OutboxPosition;
+  limits: ReadLimits;
+}): Promise<ReadResult> {
   const isSealed = segments.some((candidate) => candidate > segment);
   const nextSegment = { segment: segment + 1, offset: 0 };
 

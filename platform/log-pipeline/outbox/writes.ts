@@ -64,13 +64,22 @@ export class OutboxWrites implements Disposable {
     this.#isTold = false;
     try {
       this.#watch(this.#root);
-      for (const id of await listOutboxes(this.#root)) this.#watch(join(this.#root, id));
+      for (const id of await listOutboxes(this.#root)) this.#watchUnlessDenied(join(this.#root, id));
     } catch {
       // A directory is missing, or the kernel watches no more of them.
       this.#isTold = true;
     }
     if (this.#isTold) this[Symbol.dispose]();
     return !this.#isTold;
+  }
+
+  /** Watches an outbox. One that this process may not read, as with a wrong owner, must not make it look again and again. */
+  #watchUnlessDenied(directory: string): void {
+    try {
+      this.#watch(directory);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== 'EACCES') throw error;
+    }
   }
 
   #watch(directory: string): void {

@@ -1,9 +1,9 @@
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { OutboxFeed } from '#platform/log-pipeline/forward/feed.ts';
 import { takeAbandonedOutbox } from '#platform/log-pipeline/outbox/mod.ts';
-import { openIn, rawEntry, temporaryRoot } from '../../../../support/outbox.ts';
+import { breakSegment, openIn, rawEntry, temporaryRoot } from '../../../../support/outbox.ts';
 
 const MAX_MESSAGE_BYTES = 1_000_000;
 
@@ -46,4 +46,40 @@ t.test('an outbox whose last segment is damaged is done once its process is gone
   await feed.confirm(2);
   t.ok(feed.isDone);
   await feed.remove();
+});
+
+t.test('a stored part that could not be noted once is noted by the next confirmation', async (t) => {
+  const { id, outbox, directory } = await openIn(temporaryRoot(t));
+  t.teardown(() => outbox.close());
+  await outbox.append({}, rawEntry('a'));
+  const feed = await OutboxFeed.open({ directory, outboxId: id, lock: null });
+  await publishAll(feed);
+  const file = join(directory, 'stored.json');
+  mkdirSync(file);
+  await t.rejects(feed.confirm(1), { message: /EISDIR/ });
+  rmdirSync(file);
+  await feed.confirm(1);
+  t.match(JSON.parse(readFileSync(file, 'utf8')), { segment: 1, entries: 1 });
+});
+
+t.test('interrupted calls are published although reading them failed once', async (t) => {
+  const { id, outbox, directory } = await openIn(temporaryRoot(t), { segmentBytes: 1 });
+  await outbox.append({}, rawEntry('a'));
+  await outbox.begin('open', rawEntry('b'));
+  await outbox.append({}, rawEntry('c'));
+  await outbox.close();
+  const feed = await OutboxFeed.open({ directory, outboxId: id, lock: takeAbandonedOutbox(directory) });
+  let published = 0;
+  while (published < 2) {
+    for (const message of await feed.nextMessages(MAX_MESSAGE_BYTES)) {
+      published += 1;
+      message.sequence = published;
+    }
+    feed.finishChunk();
+  }
+  // Its entries have been read; calls under way are looked for in all segments.
+  const repair = breakSegment(directory);
+  await t.rejects(feed.nextMessages(MAX_MESSAGE_BYTES), { message: /EISDIR/ });
+  repair();
+  t.equal((await publishAll(feed)).length, 1, 'the interrupted call');
 });

@@ -1,10 +1,11 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import { waitFor } from '../../../../support/assay.ts';
 import { logEntry } from '../../../../support/log-entries.ts';
 import { natsIsMissing } from '../../../../support/nats.ts';
+import { breakSegment } from '../../../../support/outbox.ts';
 import { setUpLogPath } from '../log-path.ts';
 
 t.test(
@@ -27,6 +28,57 @@ t.test(
     await own.outbox.close();
     forwarder.stop();
     await waitFor('the forwarder to be done', async () => forwarder.unconfirmed === 0);
+  },
+);
+
+t.test(
+  'an outbox that cannot be read does not delay the others, and is forwarded once it can be',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const { outbox, forward, consume, stored, root } = await setUpLogPath(t);
+    const gone = await outbox();
+    const late = logEntry();
+    await gone.outbox.append(late.id, late);
+    await gone.outbox.close();
+    const repair = breakSegment(join(root, gone.id));
+    const own = await outbox();
+    const { forwarder, running } = await forward(own.id);
+    await consume();
+    const entry = logEntry();
+    await own.outbox.append(entry.id, entry);
+    await waitFor('the entry of the other outbox', async () => (await stored()).includes(entry.id));
+    t.equal(forwarder.failingOutboxes, 1);
+    repair();
+    await waitFor('the entry that could not be read', async () => (await stored()).includes(late.id));
+    await waitFor('its outbox to be removed', () => !existsSync(join(root, gone.id)));
+    t.equal(forwarder.failingOutboxes, 0);
+    await own.outbox.close();
+    forwarder.stop();
+    await running;
+  },
+);
+
+t.test(
+  'a forwarder that is stopped does not wait for an outbox that cannot be read',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const { outbox, forward, consume, stored, root } = await setUpLogPath(t);
+    const gone = await outbox();
+    await gone.outbox.append({}, logEntry());
+    await gone.outbox.close();
+    breakSegment(join(root, gone.id));
+    const own = await outbox();
+    const { forwarder, running } = await forward(own.id);
+    await consume();
+    const entry = logEntry();
+    await own.outbox.append(entry.id, entry);
+    await waitFor('it to be found', () => forwarder.failingOutboxes === 1);
+    await own.outbox.close();
+    forwarder.stop();
+    t.ok(await settlesWithin(running, 30_000));
+    t.same(await stored(), [entry.id]);
+    t.notOk(existsSync(join(root, own.id)));
+    t.ok(existsSync(join(root, gone.id)), 'it is left to the next process');
   },
 );
 

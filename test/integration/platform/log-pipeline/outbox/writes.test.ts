@@ -1,4 +1,4 @@
-import { appendFileSync, mkdirSync, rmSync } from 'node:fs';
+import { appendFileSync, chmodSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { OutboxWrites } from '#platform/log-pipeline/outbox/mod.ts';
@@ -38,6 +38,24 @@ t.test('a wait says whether its time passed without a word of a write', async (t
   const woken = writes.wait();
   writes.wake();
   t.equal(await woken, false);
+});
+
+t.test('an outbox that may not be read is left out, and writes to the others are told', async (t) => {
+  const root = temporaryRoot(t);
+  const isRoot = process.getuid!() === 0;
+  const [denied, open] = [join(root, 'denied'), join(root, 'open')];
+  mkdirSync(denied, { mode: isRoot ? 0o700 : 0 });
+  mkdirSync(open);
+  chmodSync(root, 0o755);
+  // The superuser may read everything.
+  if (isRoot) process.seteuid!('nobody');
+  t.teardown(() => (isRoot ? process.seteuid!(0) : chmodSync(denied, 0o700)));
+  const writes = await armed(t, root);
+  t.equal(await writes.wait(50), true, 'the others are watched');
+  if (isRoot) process.seteuid!(0);
+  const waiting = writes.wait();
+  appendFileSync(join(open, 'a'), 'x');
+  t.equal(await waiting, false);
 });
 
 t.test('a wait ends when another outbox is opened', async (t) => {
