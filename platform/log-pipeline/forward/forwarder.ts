@@ -2,7 +2,7 @@
  * Carries log entries from the outboxes of this machine into the log stream, and removes them only when they are in
  * Postgres: an outbox keeps its entries until the consumer's acknowledgements, which ingest gives after its commit, have
  * passed them. After every loss of the connection the forwarder begins again behind what is stored. So neither a message
- * that NATS acknowledged and lost, nor a stream that an operator emptied, loses an entry. Postgres recognises an entry that
+ * that NATS acknowledged and lost, nor a stream that an operator removed, loses an entry. Postgres recognises an entry that
  * arrives twice.
  */
 import { join } from 'node:path';

@@ -3,8 +3,8 @@
  * declares both, with the same settings as every other would.
  *
  * The stream is a work queue: it removes what ingest has acknowledged. `discard: new`, because by default a full stream
- * silently drops its oldest entries; no age limit, for the same reason. A gateway keeps its entries until the consumer's
- * acknowledgements have passed them (../forward), so the loss of the whole stream loses nothing.
+ * silently drops its oldest entries; no age limit, for the same reason; and no purge. A gateway keeps its entries until the
+ * consumer's acknowledgements have passed them (../forward), so the loss of the whole stream loses nothing.
  */
 import {
   AckPolicy,
@@ -44,6 +44,12 @@ const STREAM_NAME_IN_USE = 10_058;
 const HAS_CONSUMER = [10_099, 10_100];
 const NO_CONSUMER = 10_014;
 const NOT_ENABLED = [10_039, 10_076];
+
+/**
+ * The settings that keep messages in the stream until they are acknowledged. Without them, a purge moves the consumer's
+ * acknowledgement floor, and forwarders take what was purged for stored. NATS lets nobody unset them.
+ */
+const PROTECTED = { deny_purge: true, deny_delete: true } as const satisfies Partial<StreamConfig>;
 
 /** The settings that make the stream safe. The limit of bytes, replicas and placement are the operator's to edit. */
 const ESSENTIAL = {
@@ -106,11 +112,14 @@ async function declareStream(manager: JetStreamManager): Promise<void> {
       max_bytes: MAX_BYTES,
       duplicate_window: DUPLICATE_WINDOW_MS * NANOSECONDS_PER_MS,
       ...ESSENTIAL,
+      ...PROTECTED,
     });
   } catch (error) {
     if (jetStreamErrorCode(error) !== STREAM_NAME_IN_USE) throw error;
     const { config } = await manager.streams.info(LOG_STREAM);
     requireEssentials(config);
+    // Earlier builds declared it without them. To set them takes nothing away from it.
+    if (!config.deny_purge || !config.deny_delete) await manager.streams.update(LOG_STREAM, PROTECTED);
   }
 }
 

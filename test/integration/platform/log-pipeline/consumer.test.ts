@@ -197,8 +197,6 @@ t.test('a new consumer of a stream that does not begin at 1 is not taken for stu
   taken[0]!.acknowledge();
   await reading.flush();
   t.notOk(await awaitsLostMessage(anew), 'one of them is');
-  await streams.purge('LOGS');
-  t.notOk(await awaitsLostMessage(anew), 'a purge is told to the consumer');
 });
 
 t.test('a message says how many are behind it, and the last one that none is', { skip }, async (t) => {

@@ -1,6 +1,6 @@
 /** Faults of NATS and its configuration, with the sentence that reports each. */
 import { join } from 'node:path';
-import { jetstreamManager } from '@nats-io/jetstream';
+import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
 import t from 'tap';
 import { checkNats } from '#platform/log-pipeline/stream/mod.ts';
@@ -84,6 +84,38 @@ t.test(
     await streams.update('LOGS', { max_bytes: 5_000_000 });
     await check(nats.url);
     t.equal((await streams.info('LOGS')).config.max_bytes, 5_000_000, 'and stay as the operator set them');
+    await connection.close();
+  },
+);
+
+t.test(
+  'the stream lets nobody purge it or delete messages, also one of an earlier build',
+  { skip },
+  async (t) => {
+    await using nats = await startNats();
+    const connection = await connect({ servers: nats.url });
+    const { streams } = await jetstreamManager(connection);
+    for (const isEarlier of [true, false]) {
+      // As builds before this protection declared it; the limit of bytes is the operator's.
+      if (isEarlier)
+        await streams.add({
+          name: 'LOGS',
+          subjects: ['assay.logs'],
+          retention: 'workqueue',
+          discard: 'new',
+          max_bytes: 5_000_000,
+        });
+      await check(nats.url);
+      const { seq } = await jetstream(connection).publish('assay.logs', 'x');
+      await t.rejects(streams.purge('LOGS'), { message: /not permitted|purge/ });
+      await t.rejects(streams.deleteMessage('LOGS', seq), { message: /not permitted|delete/ });
+      await check(nats.url);
+      const { config, state } = await streams.info('LOGS');
+      t.match(config, { deny_purge: true, deny_delete: true });
+      t.equal(state.messages, 1);
+      if (isEarlier) t.equal(config.max_bytes, 5_000_000, 'and stays as the operator set it');
+      await streams.delete('LOGS');
+    }
     await connection.close();
   },
 );
