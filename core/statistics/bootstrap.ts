@@ -1,5 +1,5 @@
 /** Bootstrap interval of a mean paired difference. */
-import { type Groups, isConstant } from './groups.ts';
+import { fewestGroups, type Groups, isConstant } from './groups.ts';
 import { normalCdf, normalQuantile } from './normal.ts';
 import { seededRandom } from './random.ts';
 import { studentQuantile } from './student.ts';
@@ -119,12 +119,15 @@ function correctedLevel(groups: Groups, means: Float64Array): (z: number) => num
 /**
  * Returns the BCa bootstrap interval of the mean difference (B. Efron, "Better Bootstrap Confidence Intervals", JASA 82, 1987;
  * B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993, formulas 14.9 to 14.15), expanded for small samples.
- * Groups are resampled, and left out for the acceleration, as a whole. There is none below two groups, nor when all
- * differences are equal: resampling cannot show the spread of values that were not seen.
+ * Groups are resampled, and left out for the acceleration, as a whole. There is none of fewer groups than `fewestGroups`, whose
+ * expanded levels lie outside those of all resamples, nor when all differences are equal: resampling cannot show the spread of
+ * values that were not seen.
  */
 export function bootstrapInterval(groups: Groups, options: BootstrapOptions): BootstrapResult {
   const count = groups.sums.length;
-  if (count < 2) return { interval: null, reason: 'there are fewer than two independent items or clusters' };
+  const fewest = fewestGroups(options.alpha);
+  if (count < fewest)
+    return { interval: null, reason: `there are fewer than ${fewest} independent items or clusters` };
   if (isConstant(groups)) return { interval: null, reason: 'all differences are equal' };
   const wanted = options.resamples ?? DEFAULT_RESAMPLES;
   const resamples = Math.min(wanted, Math.max(FEWEST_RESAMPLES, Math.floor(MOST_DRAWS / count)));

@@ -46,6 +46,17 @@ export function groupPairs(pairs: readonly Pair[]): Groups {
   return groupsOf(Float64Array.from(sums), Float64Array.from(sizes));
 }
 
+/**
+ * Returns the fewest groups that a test of their signs can call different: of n groups that all lie on one side of 0 its
+ * two-sided p is 2^(1 − n), and no choice of signs has a smaller one. Bounds of fewer groups are no better than their
+ * extremes: with a true loss of just the margin all of n normal differences lie above it in 2^−n of experiments, so that 25 %
+ * of two and 12.5 % of three would pass for not worse, where 2.5 % may.
+ * @param alpha one less the confidence; 6 groups for 0.05
+ */
+export function fewestGroups(alpha: number): number {
+  return Math.ceil(1 - Math.log2(alpha));
+}
+
 /** Returns whether each group has one pair: then there are no clusters that matter. */
 export function isUngrouped({ sums, pairs }: Groups): boolean {
   return sums.length === pairs;

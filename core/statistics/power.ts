@@ -1,4 +1,5 @@
 /** The smallest difference that an experiment can detect. */
+import { fewestGroups } from './groups.ts';
 import { normalQuantile } from './normal.ts';
 
 export type PowerOptions = {
@@ -19,12 +20,13 @@ function quantiles({ alpha = DEFAULT_ALPHA, power = DEFAULT_POWER }: PowerOption
 /**
  * Returns the smallest mean difference that is found with the power asked for: (z(1−α/2) + z(power)) · sd / √n, with n less
  * z²/2 in place of n because the standard deviation is estimated (W. C. Guenther, The American Statistician 35, 1981). From
- * ten pairs on it differs by less than 2 % from the noncentral t distribution. Null when there are too few pairs.
+ * ten pairs on it differs by less than 2 % from the noncentral t distribution. Null when there are too few pairs to find any.
  * @param sd the standard deviation of the paired differences, in units of the metric
  * @param count independent pairs or clusters
  */
 export function detectableDifference(sd: number, count: number, options: PowerOptions = {}): number | null {
   const { falseAlarm, miss } = quantiles(options);
+  if (count < fewestGroups(options.alpha ?? DEFAULT_ALPHA)) return null;
   const left = count - falseAlarm ** 2 / 2;
   return left > 1 ? ((falseAlarm + miss) * sd) / Math.sqrt(left) : null;
 }

@@ -10,6 +10,7 @@ import {
 } from '#core/statistics/compare.ts';
 import { pairRuns, type Run } from '#core/statistics/pairs.ts';
 import { type Direction, verdictOf } from '#core/statistics/verdict.ts';
+import { experimentSeeds, normal } from '../../../bench/statistics/draws.ts';
 
 const run = (itemId: string, value: number, cluster: string | null = null, repetition = 0): Run => ({
   itemId,
@@ -72,7 +73,14 @@ t.test('clusters, repetitions and other values are compared by bootstrap and sig
   const others = [1, 1, 0, 1, 1, 1, 0, 0];
   const expected = { interval: { method: 'bca' }, pValue: { method: 'sign flip, exact' }, table: null };
   const clusterOf = (index: number) => `${index >> 1}`;
-  t.match(compare(side(values, clusterOf), side(others, clusterOf), 'binary'), { ...expected, groups: 4 });
+  const [twice, othersTwice] = [
+    [...values, ...values],
+    [...others, ...others],
+  ];
+  t.match(compare(side(twice, clusterOf), side(othersTwice, clusterOf), 'binary'), {
+    ...expected,
+    groups: 8,
+  });
   t.match(compare(side(values), [...side(others), run('0000', 0, null, 1)], 'binary'), {
     ...expected,
     groups: 8,
@@ -95,20 +103,86 @@ t.test(
       missingBaseline: 1,
       means: null,
       interval: null,
-      intervalNote: /fewer than two/,
+      intervalNote: /fewer than 6/,
       pValue: null,
       adjustedPValue: null,
       minimumDetectable: null,
       verdict: 'undecided',
     });
-    t.match(compare(side([1]), side([2]), 'numeric'), { interval: null, intervalNote: /fewer than two/ });
-    t.match(compare(side([1, 2, 3]), side([2, 3, 4]), 'numeric'), {
+    t.match(compare(side([1]), side([2]), 'numeric'), { interval: null, intervalNote: /fewer than 6/ });
+    const counted = [1, 2, 3, 4, 5, 6];
+    t.match(compare(side(counted), side(counted.map((value) => value + 1)), 'numeric'), {
       interval: null,
       intervalNote: /are equal/,
-      verdict: 'undecided',
+      verdict: 'better',
     });
   },
 );
+
+t.test(
+  'fewer items or clusters than a test of signs can call different have no interval, and are undecided',
+  async (t) => {
+    const gains = [0.1, 0.2, 0.3, 0.25, 0.15, 0.35];
+    const few = { interval: null, minimumDetectable: null, verdict: 'undecided' } as const;
+    const compared = (count: number, kind: MetricKind, options: Partial<CompareOptions> = {}) =>
+      compare(side(gains.slice(0, count).map(() => 0)), side(gains.slice(0, count)), kind, {
+        margin: 0.05,
+        ...options,
+      });
+    const note = 'there are fewer than 6 independent items or clusters';
+    for (const count of [2, 3, 4, 5]) {
+      t.match(compared(count, 'numeric'), { ...few, intervalNote: note }, `${count}`);
+      t.match(compared(count, 'ordinal'), { ...few, intervalNote: note }, `${count}`);
+    }
+    t.match(compared(6, 'numeric'), { interval: { method: 'bca' }, intervalNote: null, verdict: 'better' });
+    // The least p of n groups is 2^(1 − n): 0.125 of four and 0.25 of three, 0.008 of eight and 0.016 of seven.
+    t.match(compared(4, 'numeric', { alpha: 0.2 }), { interval: { method: 'bca' }, verdict: 'better' });
+    t.match(compared(3, 'numeric', { alpha: 0.2 }), { ...few, intervalNote: /fewer than 4/ });
+    t.match(compared(6, 'numeric', { alpha: 0.01 }), { ...few, intervalNote: /fewer than 8/ });
+    const clusterOf = (index: number) => `${index % 5}`;
+    const many = Array.from({ length: 100 }, (_, index) => index / 1_000);
+    t.match(
+      compare(
+        side(
+          many.map(() => 0),
+          clusterOf,
+        ),
+        side(many, clusterOf),
+        'numeric',
+        { margin: 0.1 },
+      ),
+      {
+        ...few,
+        groups: 5,
+        intervalNote: note,
+      },
+    );
+    const [before, after] = [side([0, 1, 1, 0, 0]), side([1, 1, 1, 1, 1])];
+    t.match(compare(before, after, 'binary', { margin: 0.3 }), { ...few, intervalNote: note });
+  },
+);
+
+/** The share of experiments that pass for not worse although the true loss is just the margin. */
+function passing(count: number, experiments: number): number {
+  const margin = 0.5;
+  const passed = experimentSeeds(20_261_127, experiments).filter((random) => {
+    const losses = Array.from({ length: count }, () => normal(random) - margin);
+    const options = { margin, seed: random.bits(), resamples: 1_000 };
+    const { verdict } = compare(side(losses.map(() => 0)), side(losses), 'numeric', options);
+    return verdict === 'not_worse' || verdict === 'better';
+  });
+  return passed.length / experiments;
+}
+
+t.test('a loss of just the margin passes in 2.5 % of experiments at most, with few items too', async (t) => {
+  const experiments = 600;
+  // Three standard errors of a share of 0.025.
+  const chance = 3 * Math.sqrt((0.025 * 0.975) / experiments);
+  for (const count of [2, 3, 4, 5, 12, 30]) {
+    const share = passing(count, experiments);
+    t.ok(share <= 0.025 + chance, `${count} items: ${share}`);
+  }
+});
 
 t.test('equal differences of a metric with a range are bounded by what could have gone unseen', async (t) => {
   const values = Array.from({ length: 200 }, (_, index) => (index % 10) / 10);

@@ -29,7 +29,8 @@ t.test('what can be detected follows the spread and the number of pairs', async 
   t.ok(detectableDifference(1, 400)! < detectableDifference(1, 100)! / 1.9);
   t.ok(detectableDifference(1, 100, { power: 0.9 })! > detectableDifference(1, 100)!);
   t.ok(detectableDifference(1, 100, { alpha: 0.01 })! > detectableDifference(1, 100)!);
-  t.equal(detectableDifference(1, 2), null);
+  t.equal(detectableDifference(1, 5), null, 'no difference of so few is found');
+  t.ok(detectableDifference(1, 6)! > detectableDifference(1, 7)!);
 });
 
 const TABLE = { truePositive: 90, falsePositive: 20, falseNegative: 10, trueNegative: 80 };

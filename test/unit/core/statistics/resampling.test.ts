@@ -62,15 +62,12 @@ t.test('the interval lies within the values and around most of their mass', asyn
   );
 });
 
-t.test('there is no interval of fewer than two groups, nor of equal differences', async (t) => {
-  for (const values of [[], [3]]) t.match(bootstrap(values), { interval: null, reason: /fewer than two/ });
-  for (const values of [
-    [0, 0, 0],
-    [0.1, 0.1, 0.1],
-    [-2, -2],
-  ]) {
-    t.match(bootstrap(values), { interval: null, reason: /are equal/ });
-  }
+t.test('there is no interval of fewer than six groups, nor of equal differences', async (t) => {
+  for (const values of [[], [3], [1, 2], [1, 2, 3, 4, 5]])
+    t.match(bootstrap(values), { interval: null, reason: /fewer than 6/ });
+  t.ok(bootstrap([1, 2, 3, 4, 5, 6]).interval);
+  for (const value of [0, 0.1, -2])
+    t.match(bootstrap(new Array(6).fill(value)), { interval: null, reason: /are equal/ });
 });
 
 t.test('skewed differences have the bounds that scipy gives', async (t) => {
