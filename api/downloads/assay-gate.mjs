@@ -23,7 +23,9 @@ const USAGE = `Runs an experiment over a dataset and holds it against rules.
                                      already is not measured again
   --experiment <id>                  holds an experiment that is there, in place of --dataset and --target
   --rule <rule>                      again for each: '<evaluator> not-worse <margin>', '<evaluator> better',
-                                     'cost <= 1.1x', 'latency <= 900ms', 'errors <= 1%'. Without one on errors: none may be
+                                     'cost <= 1.1x', 'latency <= 900ms', 'errors <= 1%', 'ungraded <= 1%'. Without one on
+                                     errors none may be; without one on ungraded no rule on grades passes while an answer
+                                     has none
   --evaluator <name or id>           again for each that grades beside those of the rules
   --repetitions, --concurrency, --seed, --max-cost <US dollars>, --cache, --name <name>
   --alpha <number>                   0.05 by default
@@ -48,7 +50,7 @@ const RETRY_MS = 1_000;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 const RULE_METRIC = /^\s*(?:"([^"]*)"|(\S.*?))\s*(?:\s(?:better|not-worse)\b|[<>=])/s;
-const BUILT_IN = new Set(['cost', 'cost_usd', 'latency', 'latency_ms', 'tokens', 'errors']);
+const BUILT_IN = new Set(['cost', 'cost_usd', 'latency', 'latency_ms', 'tokens', 'errors', 'ungraded']);
 
 /** Ends the gate with the status 3: nothing was decided. */
 class NotRun extends Error {}

@@ -33,6 +33,8 @@ export type CompareTask = {
 /** A metric with its pairs. */
 type Task = Metric & {
   chosen: ChosenMetric;
+  /** Answers of each side without a score. */
+  ungraded: { baseline: number; candidate: number };
   options: CompareOptions & { alpha: number; margin: number | null };
 };
 
@@ -60,11 +62,12 @@ function taskOf(chosen: ChosenMetric, { baseline, candidate }: Sides, options: C
   const [before, after] = [runsOf(baseline, chosen), runsOf(candidate, chosen)];
   return {
     chosen,
-    paired: pairRuns(before, after),
+    ungraded: { baseline: before.ungraded, candidate: after.ungraded },
+    paired: pairRuns(before.measured, after.measured),
     options: {
       ...options,
-      margin: marginOf(chosen, before),
-      kind: kindOf(chosen, [...before, ...after]),
+      margin: marginOf(chosen, before.measured),
+      kind: kindOf(chosen, [...before.measured, ...after.measured]),
       direction: chosen.evaluator === null ? 'lower' : 'higher',
     },
   };
@@ -90,7 +93,7 @@ function kindOf({ metric, evaluator }: ChosenMetric, runs: readonly Run[]): Metr
 }
 
 function metricJson(task: Task, comparison: Comparison): Omit<MetricComparisonJson, 'regressions'> {
-  const { chosen, options } = task;
+  const { chosen, options, ungraded } = task;
   const { means, pValue, table, wilcoxon } = comparison;
   return {
     metric: chosen.metric,
@@ -102,6 +105,8 @@ function metricJson(task: Task, comparison: Comparison): Omit<MetricComparisonJs
     groups: comparison.groups,
     missing_baseline: comparison.missingBaseline,
     missing_candidate: comparison.missingCandidate,
+    ungraded_baseline: ungraded.baseline,
+    ungraded_candidate: ungraded.candidate,
     baseline_mean: means?.baseline ?? null,
     candidate_mean: means?.candidate ?? null,
     difference: means?.difference ?? null,

@@ -12,7 +12,7 @@ import {
 } from '#core/contracts/experiment.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import { parseRules } from '#core/experiments/gate/mod.ts';
+import { parseRules, UNGRADED } from '#core/experiments/gate/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
@@ -203,13 +203,13 @@ async function checkRules(
   const ids = used.map(({ id }) => id);
   const scoring = [...(await findEvaluators(tx, organizationId, ids)).values()];
   for (const { text, metric } of read) {
-    if (BUILT_IN_METRICS.some((name) => name === metric)) continue;
+    if (metric === UNGRADED || BUILT_IN_METRICS.some((name) => name === metric)) continue;
     if (scoring.some(({ id, name }) => id === metric || name.toLowerCase() === metric.toLowerCase()))
       continue;
     const names = scoring.map(({ name }) => quoteValue(name)).join(', ');
     throw invalidField(
       'rules',
-      `must be on cost, latency, tokens, errors or an evaluator of the experiment${names === '' ? '' : ` (${names})`}, but ${quoteValue(text)} is not`,
+      `must be on cost, latency, tokens, errors, ungraded or an evaluator of the experiment${names === '' ? '' : ` (${names})`}, but ${quoteValue(text)} is not`,
     );
   }
 }

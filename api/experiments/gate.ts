@@ -7,11 +7,12 @@ import {
   type Amount,
   type GateFacts,
   gateOutcome,
-  judgeRule,
+  judgeRules,
   junitOf,
   markdownOf,
   parseRules,
   type Rule,
+  UNGRADED,
 } from '#core/experiments/gate/mod.ts';
 import type { Compare } from './compare.ts';
 
@@ -54,11 +55,14 @@ export function createGate({ compare, find }: Options): Gate {
       asked: experiment.runs - experiment.skipped,
       baselineFailed: baseline.failed,
       baselineAsked: baseline.runs - baseline.skipped,
+      answered: experiment.completed,
+      baselineAnswered: baseline.completed,
       skipped: experiment.skipped,
+      experimentId: experiment.id,
     };
     const { metrics } = comparison.candidates[0]!;
-    const order = namesOf(rules);
-    const judged = rules.map((rule) => judgeRule(rule, metrics[order.indexOf(rule.metric)]!, facts));
+    const byName = new Map(namesOf(rules).map((name, index) => [name, metrics[index]!]));
+    const judged = judgeRules(rules, byName, facts);
     const outcome = gateOutcome(judged);
     return {
       outcome,
@@ -73,8 +77,9 @@ export function createGate({ compare, find }: Options): Gate {
   };
 }
 
-/** Returns the metrics of rules, each once. */
-const namesOf = (rules: readonly Rule[]) => [...new Set(rules.map(({ metric }) => metric))];
+/** Returns the metrics that rules compare, each once. */
+const namesOf = (rules: readonly Rule[]) =>
+  [...new Set(rules.map(({ metric }) => metric))].filter((metric) => metric !== UNGRADED);
 
 function wantedMetrics(rules: readonly Rule[]) {
   return namesOf(rules).map((metric) => ({ metric, margin: marginOf(rules, metric) }));

@@ -44,15 +44,22 @@ function requestsOf({ itemIds, repetitions, requestIds }: RunColumns): Side['req
   return new Map(inOrder.map((index) => [itemIds[index]!, requestIds[index]!]));
 }
 
-/** Returns the measured runs of a metric. A run that was not answered has no score, cost, latency or tokens. */
-export function runsOf(side: Side, metric: ChosenMetric): Run[] {
+/**
+ * Returns the measured runs of a metric, and the number of answers without a score. A run that was not answered has no score,
+ * cost, latency or tokens.
+ */
+export function runsOf(side: Side, metric: ChosenMetric): { measured: Run[]; ungraded: number } {
   const { runs, clusters } = side;
   const values = valuesOf(side, metric);
-  return runs.itemIds.flatMap((itemId, index) => {
+  const measured: Run[] = [];
+  let answers = 0;
+  for (const [index, itemId] of runs.itemIds.entries()) {
+    if (!runs.isError[index]) answers += 1;
     const value = values[index]!;
-    if (value === null) return [];
-    return [{ itemId, cluster: clusters[index]!, repetition: runs.repetitions[index]!, value }];
-  });
+    if (value === null) continue;
+    measured.push({ itemId, cluster: clusters[index]!, repetition: runs.repetitions[index]!, value });
+  }
+  return { measured, ungraded: metric.evaluator === null ? 0 : answers - measured.length };
 }
 
 /** Returns the values of a metric by run. */

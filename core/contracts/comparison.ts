@@ -107,6 +107,11 @@ export const MetricComparisonJson = Type.Object(
     groups: Type.Integer({ description: 'Independent groups: clusters, and items without one' }),
     missing_baseline: Type.Integer(),
     missing_candidate: Type.Integer(),
+    ungraded_baseline: Type.Integer({
+      description:
+        'Answers without a score, such as those whose evaluation failed; 0 for other metrics than scores',
+    }),
+    ungraded_candidate: Type.Integer(),
     baseline_mean: Nullable(Type.Number()),
     candidate_mean: Nullable(Type.Number()),
     difference: Nullable(Type.Number(), 'Candidate less baseline, the mean over items'),

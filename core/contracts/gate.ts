@@ -15,7 +15,7 @@ export const GateRules = Type.Array(Type.String({ minLength: 1, maxLength: MAX_R
   minItems: 1,
   maxItems: MAX_RULES,
   description:
-    'Each a metric and what it must be: "helpful not-worse 0.02", "helpful better", "cost <= 1.1x", "errors = 0". Without a rule on errors there must be none',
+    'Each a metric and what it must be: "helpful not-worse 0.02", "helpful better", "cost <= 1.1x", "errors = 0", "ungraded <= 1%". Without a rule on errors there must be none, and without one on ungraded no rule on scores passes while an answer has no grade',
 });
 
 export const GateBody = Type.Object(

@@ -2,7 +2,7 @@
 import type { MetricComparisonJson } from '../../contracts/comparison.ts';
 import type { RuleOutcome, RuleResultJson } from '../../contracts/gate.ts';
 import { describeDifference, number } from './numbers.ts';
-import type { Operator, Rule } from './rules.ts';
+import { type Operator, type Rule, UNGRADED } from './rules.ts';
 
 /** Facts that a gate knows beside the comparison of a metric. */
 export type GateFacts = {
@@ -13,21 +13,59 @@ export type GateFacts = {
   asked: number;
   baselineFailed: number;
   baselineAsked: number;
+  /** Answers of both sides that did not fail, each of which should have a grade of each evaluator. */
+  answered: number;
+  baselineAnswered: number;
   /** Items of the candidate that were skipped. */
   skipped: number;
+  /** The candidate, whose evaluations tell why an answer has no grade. */
+  experimentId: string;
 };
 
 type Decided = { outcome: RuleOutcome; sentence: string };
 
 /**
- * Decides a rule. `better` and `not-worse` weigh noise: what the data do not decide is undecided. Bounds compare what was
- * measured, as it is.
+ * Decides the rules of a gate. `better` and `not-worse` weigh noise: what the data do not decide is undecided. Bounds compare
+ * what was measured, as it is. While answers of the candidate have no grade, nothing about their scores passes unless a rule
+ * says how many may have none: judges refuse bad answers most of all, and a candidate would look better without them.
+ * @param metrics by the metrics of the rules; none for `UNGRADED`
  */
-export function judgeRule(rule: Rule, metric: MetricComparisonJson, facts: GateFacts): RuleResultJson {
-  return { rule: rule.text, ...decide(rule, metric, facts) };
+export function judgeRules(
+  rules: readonly Rule[],
+  metrics: ReadonlyMap<string, MetricComparisonJson>,
+  facts: GateFacts,
+): RuleResultJson[] {
+  const scores = [...metrics.values()].filter(({ metric }) => metric === 'score');
+  const isAllowed = rules.some(({ metric }) => metric === UNGRADED);
+  return rules.map(({ text, metric: name, test }) => {
+    if (test.kind === 'bound' && name === UNGRADED)
+      return { rule: text, ...decideUngraded(test, scores, facts) };
+    const metric = metrics.get(name)!;
+    return { rule: text, ...withUngraded(decide(test, metric, facts), metric, facts, isAllowed) };
+  });
 }
 
-function decide({ test }: Rule, metric: MetricComparisonJson, facts: GateFacts): Decided {
+/** Tells of answers without a grade, and lets nothing pass for them unless another rule decides how many there may be. */
+function withUngraded(
+  { outcome, sentence }: Decided,
+  { ungraded_candidate: ungraded }: MetricComparisonJson,
+  facts: GateFacts,
+  isAllowed: boolean,
+): Decided {
+  if (ungraded === 0) return { outcome, sentence };
+  const told = `${sentence}; ${ungradedOf(ungraded, facts)}`;
+  if (isAllowed || outcome !== 'pass') return { outcome, sentence: told };
+  const how = 'grade them again, or allow some by a rule such as "ungraded <= 1%"';
+  return { outcome: 'undecided', sentence: `${told}, and may be bad ones: ${how}` };
+}
+
+/** Counts answers without a grade, and says where to look. */
+function ungradedOf(count: number, { answered, experimentId }: GateFacts, by = ''): string {
+  const where = count === 0 ? '' : ` (POST /v1/evaluation/query with the runId ${experimentId} tells why)`;
+  return `${count} of ${answered} answers have no grade${by}${where}`;
+}
+
+function decide(test: Rule['test'], metric: MetricComparisonJson, facts: GateFacts): Decided {
   if (test.kind === 'bound' && metric.metric === 'errors') return decideErrors(test, facts);
   const { pairs, candidate_mean: candidate, baseline_mean: baseline } = metric;
   if (pairs === 0 || candidate === null || baseline === null)
@@ -47,14 +85,42 @@ function decide({ test }: Rule, metric: MetricComparisonJson, facts: GateFacts):
 
 type Bound = Extract<Rule['test'], { kind: 'bound' }>;
 
-function decideErrors({ operator, unit, value }: Bound, facts: GateFacts): Decided {
+function decideErrors(test: Bound, facts: GateFacts): Decided {
   const { failed, asked, baselineFailed, baselineAsked } = facts;
   if (asked === 0) return { outcome: 'undecided', sentence: `No answer was asked for${skippedToo(facts)}` };
   const told = `${failed} of ${asked} answers failed${skippedToo(facts)}`;
-  if (unit === 'absolute') return bounded(operator, failed, value, `${told}, and the number must be`, '');
-  const share = failed / asked;
+  return decideCount(test, { count: failed, of: asked, baseline: [baselineFailed, baselineAsked] }, told);
+}
+
+/** Decides by the evaluator for which the bound does not hold, else by the one with the fewest grades. */
+function decideUngraded(test: Bound, scores: readonly MetricComparisonJson[], facts: GateFacts): Decided {
+  const { answered, baselineAnswered } = facts;
+  if (answered === 0) return { outcome: 'undecided', sentence: `There is no answer${skippedToo(facts)}` };
+  const decided = scores
+    .toSorted((left, right) => right.ungraded_candidate - left.ungraded_candidate)
+    .map(({ ungraded_candidate: count, ungraded_baseline }) => {
+      const told = ungradedOf(count, facts, scores.length === 1 ? '' : ' of one evaluator');
+      return decideCount(
+        test,
+        { count, of: answered, baseline: [ungraded_baseline, baselineAnswered] },
+        told,
+      );
+    });
+  return decided.find(({ outcome }) => outcome === 'fail') ?? decided[0]!;
+}
+
+/** A number of answers of all of them, and the same of the baseline. */
+type Counted = { count: number; of: number; baseline: [count: number, of: number] };
+
+function decideCount(
+  { operator, unit, value }: Bound,
+  { count, of: all, baseline }: Counted,
+  told: string,
+): Decided {
+  if (unit === 'absolute') return bounded(operator, count, value, `${told}, and the number must be`, '');
+  const share = count / all;
   if (unit === 'share') return bounded(operator, share, value, `${told}, and the share must be`, '');
-  const ofBaseline = baselineAsked === 0 ? 0 : baselineFailed / baselineAsked;
+  const ofBaseline = baseline[1] === 0 ? 0 : baseline[0] / baseline[1];
   const of = `, ${number(value)} times the ${number(ofBaseline)} of the baseline`;
   return bounded(operator, share, value * ofBaseline, `${told}, and the share must be`, of);
 }

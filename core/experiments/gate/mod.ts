@@ -1,5 +1,5 @@
 /** Gates: rules that an experiment must meet, decided by its comparison with a baseline. Pure. */
-export { type GateFacts, gateOutcome, judgeRule } from './judge.ts';
+export { type GateFacts, gateOutcome, judgeRules } from './judge.ts';
 export { junitOf } from './junit.ts';
 export { markdownOf } from './markdown.ts';
-export { type Amount, parseRules, type Rule } from './rules.ts';
+export { type Amount, parseRules, type Rule, UNGRADED } from './rules.ts';

@@ -1,6 +1,6 @@
 /** Reads the rules of a gate. Pure. */
 import { quoteValue } from '../../contracts/check.ts';
-import type { BuiltInMetric } from '../../contracts/comparison.ts';
+import { BUILT_IN_METRICS, type BuiltInMetric } from '../../contracts/comparison.ts';
 import { AssayError } from '../../contracts/errors.ts';
 
 /** A size in the metric's own units, or as a share of the baseline's mean. */
@@ -17,17 +17,21 @@ export type RuleTest =
 export type Rule = {
   /** As it was written. */
   text: string;
-  /** A built-in metric, or the name or the id of an evaluator. */
+  /** A built-in metric, `UNGRADED`, or the name or the id of an evaluator. */
   metric: string;
   test: RuleTest;
 };
 
-/** Names of the built-in metrics in rules, beside their own. */
-const SHORT_NAMES: Readonly<Record<string, BuiltInMetric>> = {
+/** The metric of rules on answers without a grade. It is counted for each score of the gate, and not compared. */
+export const UNGRADED = 'ungraded';
+
+/** Names of the metrics in rules, beside the own names of the built-in ones. */
+const SHORT_NAMES: Readonly<Record<string, BuiltInMetric | typeof UNGRADED>> = {
   cost: 'cost_usd',
   latency: 'latency_ms',
   tokens: 'tokens',
   errors: 'errors',
+  ungraded: UNGRADED,
 };
 
 /** A name that holds one of < > = stands in quotes. */
@@ -36,7 +40,7 @@ const RULE =
 const AMOUNT = /^\$?(?<number>\d{1,15}(?:\.\d{1,15})?)(?<unit>x|%|ms|s)?$/;
 
 const GRAMMAR =
-  'a rule is a metric (cost, latency, tokens, errors or the name of an evaluator) with "better", with "not-worse" and a margin, or with one of <= < >= > = and a number; a margin may be a share like 5%, and a number a multiple of the baseline like 1.1x';
+  'a rule is a metric (cost, latency, tokens, errors, ungraded or the name of an evaluator) with "better", with "not-worse" and a margin, or with one of <= < >= > = and a number; a margin may be a share like 5%, and a number a multiple of the baseline like 1.1x';
 
 /** Returns the error of a rule that breaks the grammar. */
 function invalidRule(text: string, problem: string): AssayError {
@@ -51,6 +55,7 @@ function parseRule(written: string): Rule {
   const { verdict, margin, operator, bound } = parts;
   if (operator !== undefined)
     return { text, metric, test: readBound(text, metric, operator as Operator, bound!) };
+  if (metric === UNGRADED) throw invalidRule(text, 'must bound the number or the share of such answers');
   if (verdict === 'better') {
     if (margin !== undefined) throw invalidRule(text, 'must not have a margin');
     return { text, metric, test: { kind: 'better' } };
@@ -67,8 +72,8 @@ function metricOf(name: string): string {
 
 function readBound(text: string, metric: string, operator: Operator, written: string): RuleTest {
   const { unit, value } = readAmount(text, metric, written);
-  if (unit === 'share' && metric !== 'errors')
-    throw invalidRule(text, 'has a share as its bound, which only errors can have');
+  if (unit === 'share' && metric !== 'errors' && metric !== UNGRADED)
+    throw invalidRule(text, 'has a share as its bound, which only errors and ungraded can have');
   return { kind: 'bound', operator, unit, value };
 }
 
@@ -104,5 +109,12 @@ export function parseRules(texts: readonly string[]): Rule[] {
   const twice = margins.find((metric, index) => margins.indexOf(metric) < index);
   if (twice !== undefined)
     throw new AssayError('invalid_body', `Two rules give ${quoteValue(twice)} a margin: one is enough`);
+  const ungraded = rules.find(({ metric }) => metric === UNGRADED);
+  if (ungraded !== undefined && !rules.some(isOnScores))
+    throw invalidRule(ungraded.text, 'needs another rule, on an evaluator whose grades it counts');
   return rules.some(({ metric }) => metric === 'errors') ? rules : [...rules, parseRule(NO_ERRORS)];
+}
+
+function isOnScores({ metric }: Rule): boolean {
+  return metric !== UNGRADED && !BUILT_IN_METRICS.some((name) => name === metric);
 }

@@ -79,13 +79,15 @@ const politely = [...common, '--rule', 'polite not-worse 0.02'];
 
 t.test('a better model passes, and says by how much in JUnit and Markdown', async (t) => {
   const files = ['--junit', 'out.xml', '--markdown', 'summary.md'];
-  const passed = await gate([...politely, '--target', 'model:gpt-4o-mini', '--rule', 'cost <= 1x', ...files]);
+  const rules = ['--rule', 'cost <= 1x', '--rule', 'ungraded <= 1%'];
+  const passed = await gate([...politely, '--target', 'model:gpt-4o-mini', ...rules, ...files]);
   t.match(passed, {
     status: 0,
     stdout: /The gate passed .*\n {2}pass {7}polite not-worse 0\.02\n\s+better: \+0\.3333 over 60 items/,
   });
   t.match(passed.stdout, /pass {7}errors = 0\n\s+0 of 60 answers failed/);
-  t.match(readFileSync(join(directory, 'out.xml'), 'utf8'), /tests="3" failures="0"/);
+  t.match(passed.stdout, /pass {7}ungraded <= 1%\n\s+0 of 60 answers have no grade/);
+  t.match(readFileSync(join(directory, 'out.xml'), 'utf8'), /tests="4" failures="0"/);
   t.match(
     readFileSync(join(directory, 'summary.md'), 'utf8'),
     /### ✅ The gate passed: `Gate: model:gpt-4o-mini`/,

@@ -1,6 +1,7 @@
 /** Comparison of experiments: what is measured is written to the tables, as the evaluators and ingest write it. */
 import t from 'tap';
 import type { ComparisonJson, MetricComparisonJson } from '#core/contracts/comparison.ts';
+import type { GateJson } from '#core/contracts/gate.ts';
 import { BOOLEAN, PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 
@@ -8,7 +9,13 @@ const api = await startEvaluatorApi(t);
 const { sql } = api.database;
 const { organizationId } = api.own;
 
-type Answer = { score: number; cost?: number; latency?: number; isError?: boolean };
+type Answer = {
+  /** Null: its evaluation failed. */
+  score: number | null;
+  cost?: number;
+  latency?: number;
+  isError?: boolean;
+};
 
 async function dataset(items: number, clusterOf: (index: number) => string | undefined = () => undefined) {
   const { id } = await api.make<{ id: string }>('/v1/dataset', { name: crypto.randomUUID() });
@@ -56,9 +63,9 @@ async function answered(
       await sql`
         insert into assay.evaluations
           (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at,
-           state, score, finished_at)
+           state, score, error_code, finished_at)
         values (${organizationId}, ${evaluatorId}, 1, ${created_at}, ${request_id}, ${id}, 'python', 2, now(), now(),
-                'completed', ${score}, now())`;
+                ${score === null ? 'error' : 'completed'}, ${score}, ${score === null ? 'judge_refused' : null}, now())`;
     }
   }
   return id;
@@ -176,6 +183,51 @@ t.test('items of one cluster count as one, and a margin allows a loss that is sm
   const width = ({ interval }: MetricComparisonJson) => interval!.high - interval!.low;
   t.ok(width(clustered) > width(alone), 'fewer independent groups say less');
   t.ok(['better', 'not_worse'].includes(clustered.verdict), clustered.verdict);
+});
+
+t.test('a gate passes nothing for answers whose evaluation failed, unless a rule allows them', async (t) => {
+  const careful = await evaluator('careful');
+  const datasetId = await dataset(40);
+  const before = Array.from({ length: 40 }, (_, index) => ({ score: index % 4 === 0 ? 0 : 1 }));
+  // One answer failed, and the judge refuses two that would have been worse.
+  const after = before.map((answer, index) => {
+    if (index === 1) return { ...answer, isError: true };
+    return index === 2 || index === 3 ? { score: null } : { score: 1 };
+  });
+  const baseline = await answered(datasetId, [careful], before);
+  const candidate = await answered(datasetId, [careful], after);
+  await sql`update assay.experiments set state = 'completed' where experiment_id in ${sql([baseline, candidate])}`;
+  t.match(metricOf(await compare({ baseline, candidates: [candidate] }), 'careful'), {
+    pairs: 37,
+    missing_candidate: 3,
+    ungraded_baseline: 0,
+    ungraded_candidate: 2,
+  });
+  t.match(metricOf(await compare({ baseline, candidates: [candidate] }), 'cost_usd'), {
+    ungraded_candidate: 0,
+  });
+  const gate = (...rules: string[]) =>
+    api.make<GateJson>(`/v1/experiment/${candidate}/gate`, {
+      baseline,
+      rules: ['careful not-worse 0.1', 'errors <= 5%', ...rules],
+    });
+  const withheld = await gate();
+  t.match(withheld, {
+    outcome: 'undecided',
+    rules: [
+      {
+        outcome: 'undecided',
+        sentence: `2 of 39 answers have no grade (POST /v1/evaluation/query with the runId ${candidate} tells why)`,
+      },
+      { outcome: 'pass' },
+    ],
+  });
+  t.match(withheld.markdown, '2 of 39 answers have no grade');
+  t.match(withheld.junit, '2 of 39 answers have no grade');
+  const failed = await api.make<object[]>('/v1/evaluation/query', { runId: candidate, state: 'error' });
+  t.equal(failed.length, 2, 'where the sentence says');
+  t.match(await gate('ungraded <= 6%'), { outcome: 'pass' });
+  t.match(await gate('ungraded <= 1'), { outcome: 'fail' });
 });
 
 t.test('a difference is corrected by how often people agree with the evaluator', async (t) => {

@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { MetricComparisonJson } from '#core/contracts/comparison.ts';
-import { type GateFacts, gateOutcome, judgeRule, parseRules } from '#core/experiments/gate/mod.ts';
+import { type GateFacts, gateOutcome, judgeRules, parseRules } from '#core/experiments/gate/mod.ts';
 
 const FACTS: GateFacts = {
   alpha: 0.05,
@@ -8,7 +8,10 @@ const FACTS: GateFacts = {
   asked: 200,
   baselineFailed: 4,
   baselineAsked: 200,
+  answered: 200,
+  baselineAnswered: 196,
   skipped: 0,
+  experimentId: '0194-candidate',
 };
 
 const metric = (more: Partial<MetricComparisonJson>): MetricComparisonJson => ({
@@ -21,6 +24,8 @@ const metric = (more: Partial<MetricComparisonJson>): MetricComparisonJson => ({
   groups: 200,
   missing_baseline: 0,
   missing_candidate: 0,
+  ungraded_baseline: 0,
+  ungraded_candidate: 0,
   baseline_mean: 0.8,
   candidate_mean: 0.78,
   difference: -0.02,
@@ -39,8 +44,18 @@ const metric = (more: Partial<MetricComparisonJson>): MetricComparisonJson => ({
   ...more,
 });
 
+/** Judges rules on one metric, with the implied one on errors. */
+function judgeAll(texts: string[], more: Partial<MetricComparisonJson> = {}, facts: Partial<GateFacts> = {}) {
+  const rules = parseRules(texts);
+  const metrics = new Map(
+    rules.map((rule) => [rule.metric, metric(rule.metric === 'errors' ? { metric: 'errors' } : more)]),
+  );
+  metrics.delete('ungraded');
+  return judgeRules(rules, metrics, { ...FACTS, ...facts });
+}
+
 const judge = (rule: string, more: Partial<MetricComparisonJson> = {}, facts: Partial<GateFacts> = {}) =>
-  judgeRule(parseRules([rule])[0]!, metric(more), { ...FACTS, ...facts });
+  judgeAll([rule], more, facts)[0]!;
 
 t.test('rules that weigh noise follow the verdict of the comparison', async (t) => {
   const outcomes = (rule: string) =>
@@ -87,6 +102,100 @@ t.test('errors are bounded by their number, their share, or those of the baselin
   t.same([errors('errors = 0', 0), errors('errors = 0', 1)], ['pass', 'fail']);
   t.same([errors('errors <= 1%', 2), errors('errors <= 1%', 3)], ['pass', 'fail']);
   t.same([errors('errors <= 1.5x', 6), errors('errors <= 1.5x', 7)], ['pass', 'fail']);
+});
+
+const NOT_WORSE = {
+  verdict: 'not_worse',
+  pairs: 50,
+  missing_candidate: 150,
+  ungraded_candidate: 150,
+} as const;
+
+t.test('no rule on scores passes while answers of the candidate have no grade', async (t) => {
+  for (const rule of ['helpful not-worse 0.05', 'helpful >= 0.5', 'helpful <= 0.9', 'helpful >= 0.9x']) {
+    const judged = judge(rule, NOT_WORSE);
+    t.equal(judged.outcome, 'undecided', rule);
+    t.match(
+      judged.sentence,
+      '; 150 of 200 answers have no grade (POST /v1/evaluation/query with the runId 0194-candidate tells why), and may be bad ones: grade them again, or allow some by a rule such as "ungraded <= 1%"',
+    );
+    t.equal(gateOutcome(judgeAll([rule], NOT_WORSE)), 'undecided');
+  }
+  t.equal(judge('helpful better', { ...NOT_WORSE, verdict: 'better' }).outcome, 'undecided');
+  const one = { ...NOT_WORSE, pairs: 200, missing_candidate: 0, ungraded_candidate: 1 };
+  t.equal(judge('helpful not-worse 0.05', one).outcome, 'undecided', 'one of several answers to an item');
+});
+
+t.test('missing grades excuse no rule that fails, and are told where nothing is decided', async (t) => {
+  t.match(judge('helpful not-worse 0.05', { ...NOT_WORSE, verdict: 'worse' }), {
+    outcome: 'fail',
+    sentence: /; 150 of 200 answers have no grade \(.*\)$/,
+  });
+  t.equal(judge('helpful >= 0.8', NOT_WORSE).outcome, 'fail');
+  const none = { pairs: 0, candidate_mean: null, baseline_mean: null, ungraded_candidate: 200 };
+  t.match(judge('helpful not-worse 0.05', none), {
+    outcome: 'undecided',
+    sentence: /^No item was measured on both sides; 200 of 200 answers have no grade/,
+  });
+});
+
+t.test('answers that failed do not count as answers without a grade', async (t) => {
+  const judged = judgeAll(
+    ['helpful not-worse 0.05', 'errors <= 1%'],
+    { verdict: 'not_worse', missing_candidate: 2 },
+    { failed: 2, answered: 198 },
+  );
+  t.equal(gateOutcome(judged), 'pass');
+  t.match(
+    judge('helpful not-worse 0.05', { ...NOT_WORSE, ungraded_candidate: 3 }, { failed: 2, answered: 198 })
+      .sentence,
+    '3 of 198 answers have no grade',
+  );
+});
+
+t.test('answers of the baseline without a grade are told as items that are left out', async (t) => {
+  const judged = judge('helpful not-worse 0.05', {
+    verdict: 'not_worse',
+    missing_baseline: 3,
+    ungraded_baseline: 3,
+  });
+  t.equal(judged.outcome, 'pass');
+  t.match(judged.sentence, /left out are 3 without one of the baseline$/);
+});
+
+t.test('a rule bounds the answers without a grade, and other rules then weigh those with one', async (t) => {
+  const outcomes = (rule: string, ungraded: number, baseline = 0) =>
+    judgeAll(['helpful not-worse 0.05', rule], {
+      verdict: 'not_worse',
+      ungraded_candidate: ungraded,
+      ungraded_baseline: baseline,
+    }).map(({ outcome }) => outcome);
+  t.same(outcomes('ungraded <= 1%', 2), ['pass', 'pass', 'pass']);
+  t.same(outcomes('ungraded <= 1%', 3), ['pass', 'fail', 'pass']);
+  t.same([outcomes('ungraded = 0', 0)[1], outcomes('ungraded <= 5', 6)[1]], ['pass', 'fail']);
+  t.same([outcomes('ungraded <= 1x', 4, 4)[1], outcomes('ungraded <= 1x', 5, 4)[1]], ['pass', 'fail']);
+  t.match(
+    judgeAll(['helpful not-worse 0.05', 'ungraded <= 1%'], { ungraded_candidate: 3 })[1]!.sentence,
+    /^3 of 200 answers have no grade \(.*\), and the share must be <= 0\.01$/,
+  );
+  t.match(judgeAll(['helpful better', 'ungraded <= 1%'], {}, { answered: 0 })[1], {
+    outcome: 'undecided',
+    sentence: 'There is no answer',
+  });
+});
+
+t.test('a bound on answers without a grade must hold for each evaluator', async (t) => {
+  const rules = parseRules(['helpful better', 'polite better', 'ungraded <= 1%', 'cost <= 2x']);
+  const metrics = new Map([
+    ['helpful', metric({ ungraded_candidate: 1 })],
+    ['polite', metric({ ungraded_candidate: 3 })],
+    ['cost_usd', metric({ metric: 'cost_usd' })],
+    ['errors', metric({ metric: 'errors' })],
+  ]);
+  t.match(judgeRules(rules, metrics, FACTS)[2], {
+    outcome: 'fail',
+    sentence: /^3 of 200 answers have no grade of one evaluator \(.*\), and the share must be <= 0\.01$/,
+  });
 });
 
 t.test('a gate is as good as the worst of its rules', async (t) => {

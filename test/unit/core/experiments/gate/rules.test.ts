@@ -33,7 +33,7 @@ t.test('a rule that cannot be read says what a rule is', async (t) => {
     ['helpful not-worse', /needs a margin, the largest loss that is accepted/],
     ['helpful not-worse 2x', /has a margin that is a multiple/],
     ['helpful better 0.1', /must not have a margin/],
-    ['helpful >= 80%', /has a share as its bound, which only errors can have/],
+    ['helpful >= 80%', /has a share as its bound, which only errors and ungraded can have/],
     ['helpful >= 80ms', /has a time, which only latency is/],
     ['cost <= cheap', /has no number in "cheap"/],
     ['cost <= -1', /has no number in "-1"/],
@@ -56,4 +56,18 @@ t.test('without a rule on errors there must be none, and a metric has one margin
   t.throws(() => parseRules(['cost not-worse 1%', 'cost not-worse 2%']), {
     message: /Two rules give "cost_usd" a margin/,
   });
+});
+
+t.test('a rule on answers without a grade is a bound, beside a rule on grades', async (t) => {
+  const test = { kind: 'bound', operator: '<=', unit: 'share', value: 0.01 };
+  t.match(parseRules(['Ungraded <= 1%', 'helpful better'])[0], { metric: 'ungraded', test });
+  const cases: [texts: string[], message: RegExp][] = [
+    [['ungraded <= 1%'], /needs another rule, on an evaluator whose grades it counts/],
+    [['ungraded <= 1%', 'cost <= 1x', 'errors = 0'], /needs another rule, on an evaluator/],
+    [['ungraded not-worse 1%', 'helpful better'], /must bound the number or the share of such answers/],
+    [['ungraded better', 'helpful better'], /must bound the number or the share of such answers/],
+    [['ungraded <= 5ms', 'helpful better'], /has a time, which only latency is/],
+  ];
+  for (const [texts, message] of cases)
+    t.throws(() => parseRules(texts), { code: 'invalid_body', message }, texts.join());
 });

@@ -63,6 +63,8 @@ t.test('Markdown shows names as code, and nothing in them is a link, a tag or an
             groups: 10,
             missing_baseline: 0,
             missing_candidate: 0,
+            ungraded_baseline: 0,
+            ungraded_candidate: 0,
             baseline_mean: 0.5,
             candidate_mean: 0.4,
             difference: -0.1,

@@ -19,6 +19,8 @@ const METRIC: MetricComparisonJson = {
   groups: 120,
   missing_baseline: 0,
   missing_candidate: 0,
+  ungraded_baseline: 0,
+  ungraded_candidate: 0,
   baseline_mean: 0.8,
   candidate_mean: 0.758,
   difference: -0.042,
