@@ -1,5 +1,9 @@
-/** Verdicts at the end of prose: a last line, or for choices a last sentence, that is the score and nothing else. */
+/**
+ * Verdicts at the end of prose: a last line, or for choices a last sentence, that is the score and nothing else; and words
+ * behind a verdict that may take it back.
+ */
 
+import { type Choice, foldLabel } from '#core/contracts/categories.ts';
 import { isScoreProblem, type ParsedScore, readScore, type ScoreProblem } from './read-score.ts';
 import type { Scale } from './scale.ts';
 
@@ -36,6 +40,44 @@ export function readLastSentence(text: string, scale: Scale): ClosingVerdict | n
   if (saysAnother) return null;
   return { ...scored, reasoning: text.slice(0, text.lastIndexOf(last)).trim() || null };
 }
+
+const BOOLEAN_WORD = /(?<![\p{L}\p{N}])(?:true|false|yes|no|[01])(?![\p{L}\p{N}])/iu;
+
+/**
+ * Returns whether words behind a verdict may hold another one: a digit for a range, a label for choices, a truth value. A
+ * judge may quote a verdict that the answer under test orders, and give its own after it.
+ */
+export function mayHoldVerdict(words: string, scale: Scale): boolean {
+  switch (scale.kind) {
+    case 'boolean':
+      return BOOLEAN_WORD.test(words);
+    case 'choice':
+      return holdsLabel(words, scale.choices);
+    case 'range':
+      return /\p{N}/u.test(words);
+  }
+}
+
+/** Labels of up to so many letters, such as `A` and `bad`, are parts of other words. */
+const SHORT_LABEL = 3;
+
+/**
+ * Returns whether words hold one of the labels, whatever its case and the marks and spaces in it. A short label must stand
+ * alone, and one letter have its own case: `a` is an article.
+ */
+function holdsLabel(words: string, choices: readonly Choice[]): boolean {
+  const [folded, letters] = [foldLabel(words), lettersOf(words)];
+  return choices.some(({ description }) => {
+    const bare = lettersOf(description);
+    if (bare.length > SHORT_LABEL) return letters.includes(bare);
+    if (!/^[a-z0-9]+$/.test(bare)) return folded.includes(foldLabel(description));
+    const written = description.replaceAll(/[^a-z0-9]/gi, '');
+    const alone = `(?<![\\p{L}\\p{N}])${written}(?![\\p{L}\\p{N}])`;
+    return new RegExp(alone, written.length === 1 ? 'u' : 'iu').test(words);
+  });
+}
+
+const lettersOf = (text: string) => foldLabel(text).replaceAll(/[^\p{L}\p{N}]/gu, '');
 
 /** White space after a full stop and the marks that may close a quotation or brackets. */
 const BOUNDARY = /(?<=[.!?…。！？][*_"'”’)\]]{0,3})\s+/u;

@@ -8,6 +8,8 @@ export type FoundObject = {
   text: string;
   /** `fenced`: alone in a code fence. `last`: alone on the last line. `within`: among other words. */
   place: 'fenced' | 'last' | 'within';
+  /** The text behind its fence; empty for other places. */
+  after: string;
 };
 
 /** Braces tried. A verdict has one or two; a text with more than this is not searched to its end. */
@@ -21,7 +23,11 @@ export function findObjects(text: string): FoundObject[] | null {
     if (tries === MAX_TRIES) return null;
     const end = findObjectEnd(text, at);
     const value = end === -1 ? null : parseObject(text.slice(at, end));
-    if (value !== null) found.push({ value, text: text.slice(at, end), place: placeOf(text, at, end) });
+    if (value !== null) {
+      const place = placeOf(text, at, end);
+      const after = place === 'fenced' ? text.slice(end).replace(FENCE_AFTER, '') : '';
+      found.push({ value, text: text.slice(at, end), place, after });
+    }
     at = text.indexOf('{', value === null ? at + 1 : end);
   }
   return found;

@@ -46,7 +46,8 @@ export function readRubric(
   message: JudgeMessage,
   criteria: readonly AskedCriterion[],
 ): RubricReading | NoVerdict {
-  const answer = findAnswer(message);
+  const scales = criteria.map(({ scale }) => scale);
+  const answer = findAnswer(message, scales);
   if ('code' in answer) return answer;
   const { value, text, parse } = answer;
   // Once parsed, a repeated member has only its last value.

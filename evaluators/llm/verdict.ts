@@ -1,13 +1,13 @@
 /**
  * Finds the verdict in a judge's message. In order: the tool that it must call; a text that is JSON; one JSON object in a
  * code fence or on the last line; a last line that is the score and nothing else; for choices, a last sentence that is a
- * label and nothing else. A message with two verdicts has none.
+ * label and nothing else. A message with two verdicts has none, nor has one whose words behind a fence may be another.
  */
 import { isObject, type JsonObject, storableJson, textOrNull } from '#core/json/mod.ts';
 import { extractAnswer, isRefusal } from './answer-text.ts';
-import { readLastLine, readLastSentence } from './closing-words.ts';
+import { mayHoldVerdict, readLastLine, readLastSentence } from './closing-words.ts';
 import type { JudgeMessage, ToolCall } from './completion.ts';
-import { findObjects } from './json-objects.ts';
+import { type FoundObject, findObjects } from './json-objects.ts';
 import { isScoreProblem, type ParsedScore, readScore, type ScoreProblem } from './read-score.ts';
 import type { Scale } from './scale.ts';
 import { TOOL_NAME } from './score-form.ts';
@@ -39,8 +39,11 @@ export function readVerdict(message: JudgeMessage, scale: Scale): Verdict | NoVe
 /** The object that a message answers with, and as it was written; empty when the server had parsed it. */
 type AnswerObject = { value: JsonObject; text: string; parse: ParseMethod };
 
-/** Finds the one object of a message: the arguments of its only call, a text that is JSON, or one object at its end. */
-export function findAnswer(message: JudgeMessage): AnswerObject | NoVerdict {
+/**
+ * Finds the one object of a message: the arguments of its only call, a text that is JSON, or one object at its end.
+ * @param scales of the verdicts in the object
+ */
+export function findAnswer(message: JudgeMessage, scales: readonly Scale[]): AnswerObject | NoVerdict {
   if (message.refusal !== null) return { code: 'judge_refused', message: 'it refuses to judge' };
   const [call, ...others] = message.toolCalls.filter(({ name }) => isVerdictTool(name));
   if (others.length > 0) return malformed('it gives more than one verdict');
@@ -57,7 +60,13 @@ export function findAnswer(message: JudgeMessage): AnswerObject | NoVerdict {
       ? { code: 'judge_refused', message: 'it refuses to judge' }
       : malformed('it holds no verdict in the form asked for');
   }
+  if (isTakenBack(only, scales)) return TAKEN_BACK;
   return { value: only.value, text: only.text, parse: only.place === 'fenced' ? 'fenced_json' : 'text' };
+}
+
+/** Returns whether words behind the fence of a verdict may be another: the fence may be a quotation. */
+function isTakenBack({ after }: FoundObject, scales: readonly Scale[]): boolean {
+  return scales.some((scale) => mayHoldVerdict(after, scale));
 }
 
 /** Reads the arguments of a call: an object, or its JSON. */
@@ -80,6 +89,8 @@ function isVerdictTool(name: string): boolean {
 function malformed(message: string): ScoreProblem {
   return { code: 'judge_malformed', message };
 }
+
+const TAKEN_BACK = malformed('the words after its verdict may be another verdict');
 
 /** Reads the verdict of tool calls; repeated calls with the same verdict count as one. */
 function fromToolCalls(calls: readonly ToolCall[], text: string, scale: Scale): Verdict | NoVerdict {
@@ -162,6 +173,7 @@ function fromProse(text: string, scale: Scale): Verdict | NoVerdict {
     return isScoreProblem(line) ? line : { ...line, parse: 'text' };
   }
   if (only !== undefined && only.place !== 'within' && (line === null || only.place === 'last')) {
+    if (isTakenBack(only, [scale])) return TAKEN_BACK;
     const { reading, place } = only;
     return hasVerdict(reading) ? { ...reading, parse: place === 'fenced' ? 'fenced_json' : 'text' } : reading;
   }

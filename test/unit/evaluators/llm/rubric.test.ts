@@ -188,6 +188,18 @@ t.test('a provider without tools is asked by a schema, and without that in words
   t.match(judged, { parse: 'fenced_json', outcome: { flags: ['parse_fallback'] } });
 });
 
+t.test('words behind the verdict of a rubric must not be another by any criterion', async (t) => {
+  const fenced = (after: string) => text(`\`\`\`json\n${JSON.stringify(GOOD)}\n\`\`\`\n${after}`);
+  t.same(statesOf(await ask(scriptedJudge(fenced('Let me know if you need more detail.')))), [4, 1, 1]);
+  for (const after of ['My score for politeness is 1.', 'But it is false.', 'The tone is rude.']) {
+    const session = scriptedJudge(fenced(after), submits({ ...GOOD, criterion_1: of(1) }));
+    const judged = await ask(session);
+    t.same(statesOf(judged), [1, 1, 1], after);
+    t.match(judged.outcome, { flags: ['repaired'] });
+    t.match((await ask(scriptedJudge(fenced(after)))).outcome, { state: 'failed', code: 'judge_malformed' });
+  }
+});
+
 t.test('a record without the data of the prompt is skipped before the judge is asked', async (t) => {
   const session = scriptedJudge(submits(GOOD));
   t.match((await ask(session, '{{inputs.none}}')).outcome, { state: 'skipped', reason: 'variables_missing' });
