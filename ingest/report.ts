@@ -40,6 +40,10 @@ export function createReport({ sql, metrics, log, clock }: ReportOptions) {
     'ingest_unpriced_total',
     'Records with tokens and without a cost, because their model has no known price',
   );
+  const lateFilters = metrics.counter(
+    'ingest_late_filters_total',
+    'Filters of online evaluators that were not applied to a batch, because those of their organization used up its time',
+  );
   const reportUnpriced = createUnpricedReport(log);
   return {
     readState: async (): Promise<IngestState> => {
@@ -60,6 +64,7 @@ export function createReport({ sql, metrics, log, clock }: ReportOptions) {
       unpriced.inc(calls.length);
       reportUnpriced(calls);
     },
+    onLateFilters: (count: number): void => lateFilters.inc(count),
     onUncounted: (error: unknown): void =>
       log.warn({ error: describeError(error) }, 'cannot count tokens: records are stored without them'),
   };

@@ -9,7 +9,9 @@ import { findDeadLetter, storableReason } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { countExperiments } from './experiments.ts';
-import { findOnlineEvaluators, scheduleEvaluations } from './schedule.ts';
+import { RecordFilters } from './filter-records.ts';
+import { findOnlineEvaluators, sampleRecords } from './online-evaluators.ts';
+import { scheduleEvaluations } from './schedule.ts';
 import { countSessions } from './sessions.ts';
 import { ensurePartitions, insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
@@ -78,8 +80,14 @@ async function retryWith(
       if (count === 0) return false;
       const added = await insertRecords(tx, present.records);
       const online = await findOnlineEvaluators(tx, present.records);
-      // Ingest reports evaluators with a bad filter for every batch; a retry need not.
-      if (online.length > 0) await scheduleEvaluations(tx, present.records, online, true, () => {});
+      if (online.length > 0) {
+        const samples = online
+          .filter(({ scope }) => scope === 'request')
+          .map((one) => sampleRecords(one, present.records));
+        // Ingest pauses evaluators with a bad filter; a retry need not.
+        const { chosen } = await new RecordFilters({ clock: systemClock }).apply(tx, samples);
+        await scheduleEvaluations(tx, chosen, true);
+      }
       await countExperiments(tx, present.records);
       await countSessions(tx, added);
       await tx`

@@ -3,10 +3,10 @@
  * which moves to the newest request and is due once the session has been silent for as long as its evaluator says.
  */
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
-import { isSampled, laneOf } from '#core/scoring/mod.ts';
+import { laneOf } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { StorableRecord } from './build-record.ts';
-import { hasProperties, isScorable, type OnBadFilter, type OnlineEvaluator, passFilter } from './schedule.ts';
+import type { Chosen } from './filter-records.ts';
 
 /** The newest of the new requests of one session, for one evaluator. */
 type Due = {
@@ -23,30 +23,12 @@ type Due = {
 };
 
 /**
- * Schedules the evaluations of the sessions of these records, which no earlier transaction may have stored. Their sessions must
+ * Schedules the evaluations of the sessions of the chosen records, which no earlier transaction may have stored. Their sessions must
  * be locked, as `countSessions` does: so no other process schedules for them at the same time.
  * @returns the number of sessions that got an evaluation that waits, and had none
  */
-export async function scheduleSessions(
-  tx: TransactionSql,
-  added: readonly StorableRecord[],
-  online: readonly OnlineEvaluator[],
-  onBadFilter: OnBadFilter,
-): Promise<number> {
-  const due: Due[] = [];
-  for (const evaluator of online) {
-    if (evaluator.scope !== 'session') continue;
-    const sampled = added.filter(
-      ({ request }) =>
-        request.organization_id === evaluator.organizationId &&
-        isScorable(request) &&
-        request.session_id !== null &&
-        isSampled(evaluator.evaluatorId, request.session_id, evaluator.sampleRate),
-    );
-    const matching = sampled.filter((record) => hasProperties(evaluator, record));
-    const passing = new Set(await passFilter(tx, evaluator, matching, onBadFilter));
-    due.push(...sessionsOf(evaluator, sampled, passing));
-  }
+export async function scheduleSessions(tx: TransactionSql, chosen: readonly Chosen[]): Promise<number> {
+  const due = chosen.flatMap((one) => (one.evaluator.scope === 'session' ? sessionsOf(one) : []));
   if (due.length === 0) return 0;
   const column = <Name extends keyof Due>(name: Name) => due.map((one) => one[name]);
   const rows = tx`
@@ -85,13 +67,10 @@ export async function scheduleSessions(
   return count;
 }
 
-function sessionsOf(
-  evaluator: OnlineEvaluator,
-  records: readonly StorableRecord[],
-  passing: ReadonlySet<StorableRecord>,
-): Due[] {
+function sessionsOf({ evaluator, sampled, passing }: Chosen): Due[] {
   const { organizationId, evaluatorId, version, scoringType, adapter, idleSeconds } = evaluator;
-  const bySession = Map.groupBy(records, ({ request }) => request.session_id!);
+  const passes = new Set(passing);
+  const bySession = Map.groupBy(sampled, ({ request }) => request.session_id!);
   return [...bySession].map(([sessionId, own]) => {
     const { request } = own.reduce((newest, one) => (isNewer(one, newest) ? one : newest));
     return {
@@ -103,7 +82,7 @@ function sessionsOf(
       sessionId,
       createdAt: request.created_at.toISOString(),
       requestId: request.request_id,
-      passes: own.some((record) => passing.has(record)),
+      passes: own.some((record) => passes.has(record)),
     };
   });
 }

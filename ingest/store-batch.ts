@@ -15,9 +15,12 @@ import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { countExperiments } from './experiments.ts';
+import { type FailedFilter, type Filtered, RecordFilters } from './filter-records.ts';
 import { countJudgeCalls } from './judge-calls.ts';
+import { findOnlineEvaluators, type OnlineEvaluator, sampleRecords } from './online-evaluators.ts';
+import { pauseEvaluator } from './pause-evaluator.ts';
 import { isExpired } from './retention.ts';
-import { findOnlineEvaluators, type OnBadFilter, scheduleEvaluations } from './schedule.ts';
+import { scheduleEvaluations } from './schedule.ts';
 import { scheduleSessions } from './schedule-sessions.ts';
 import { countSessions } from './sessions.ts';
 import {
@@ -83,6 +86,10 @@ export type BatchStoreOptions = {
   onEstimated?(count: number): void;
   /** Receives the stored calls that have tokens and no known price. */
   onUnpriced?(calls: UnpricedCall[]): void;
+  /** Receives the number of filters of online evaluators that were not applied to a batch, for want of time. */
+  onLateFilters?(count: number): void;
+  /** Overrides how long the filters of an organization may take for a batch, in milliseconds. */
+  filterBudgetMs?: number;
   /** Null: records are kept for ever. */
   retentionDays: number | null;
   /** Present: large bodies are stored as they came, to be compressed later, and this is called then. Absent: compressed at once. */
@@ -108,6 +115,7 @@ const UNIQUE_VIOLATION = '23505';
 export class BatchStore {
   readonly #options: BatchStoreOptions;
   readonly #largeBodies: LargeBodies;
+  readonly #filters: RecordFilters;
   readonly #weeks = new Set<number>();
   /** True when the last batch had records that existed already, as after a redelivery: more of them may follow. */
   #meetsKnown = false;
@@ -115,6 +123,7 @@ export class BatchStore {
   constructor(options: BatchStoreOptions) {
     this.#options = options;
     this.#largeBodies = options.onFreshBodies === undefined ? 'compressed' : 'fresh';
+    this.#filters = new RecordFilters({ clock: options.clock, budgetMs: options.filterBudgetMs });
   }
 
   /** Reads what is in entries, in turns: meanwhile Postgres can be storing others. */
@@ -143,14 +152,6 @@ export class BatchStore {
   async store({ entries, ...besides }: Batch): Promise<BatchResult> {
     return await this.storePrepared(await this.prepare(entries), besides);
   }
-
-  readonly #onBadFilter: OnBadFilter = (evaluatorId, error) => {
-    const { log } = this.#options;
-    log.error(
-      { evaluatorId, error: describeError(error) },
-      "an online evaluator's filter failed; it gets no records of this batch",
-    );
-  };
 
   /** Stores items; `first` is the place of the first one among all entries. */
   async #storeItems(items: PreparedEntries, first: number, besides: Besides): Promise<BatchResult> {
@@ -200,24 +201,24 @@ export class BatchStore {
           alongside?.(tx, first, first + items.length),
         ]);
         for (const letter of present.letters) await insertDeadLetter(tx, letter);
-        const added = await this.#storeRecords(tx, present.records, insert, meanwhile);
-        return { ...present, isAnyKnown: added < present.records.length };
+        return { ...present, ...(await this.#storeRecords(tx, present.records, insert, meanwhile)) };
       }),
     );
     this.#report(kept.records);
+    if (kept.filtered !== null) await this.#followUp(kept.filtered);
     const stored = kept.records.length;
     const deadLetters = kept.letters.length;
     const expired = items.length - records.length - letters.length;
     return { stored, deadLetters, expired, erased: items.length - stored - deadLetters - expired };
   }
 
-  /** Stores records with all that depends on them. Returns the number of new ones. */
+  /** Stores records with all that depends on them. */
   async #storeRecords(
     tx: TransactionSql,
     records: readonly StorableRecord[],
     insert: InsertRecords,
     meanwhile?: () => void,
-  ): Promise<number> {
+  ): Promise<{ isAnyKnown: boolean; filtered: Filtered | null }> {
     const inserting = Promise.all([
       insert(tx, records, this.#largeBodies),
       findOnlineEvaluators(tx, records),
@@ -227,11 +228,56 @@ export class BatchStore {
     await countJudgeCalls(tx, records);
     await countExperiments(tx, records);
     const isAnyKnown = added.length < records.length;
-    if (online.length > 0) await scheduleEvaluations(tx, records, online, isAnyKnown, this.#onBadFilter);
+    const filtered = online.length === 0 ? null : await this.#filter(tx, online, records, added);
+    if (filtered !== null) await scheduleEvaluations(tx, filtered.chosen, isAnyKnown);
     // Last, so that others wait for these sessions as briefly as possible.
     await countSessions(tx, added);
-    if (online.length > 0) await scheduleSessions(tx, added, online, this.#onBadFilter);
-    return added.length;
+    if (filtered !== null) await scheduleSessions(tx, filtered.chosen);
+    return { isAnyKnown, filtered };
+  }
+
+  /** Chooses the records of each evaluator; of sessions only new records, as a session counts each of them once. */
+  #filter(
+    tx: TransactionSql,
+    online: readonly OnlineEvaluator[],
+    records: readonly StorableRecord[],
+    added: readonly StorableRecord[],
+  ): Promise<Filtered> {
+    return this.#filters.apply(
+      tx,
+      online.map((one) => sampleRecords(one, one.scope === 'session' ? added : records)),
+    );
+  }
+
+  /** Pauses the evaluators of filters that failed, and reports those that were left out. */
+  async #followUp({ failed, late }: Filtered): Promise<void> {
+    for (const one of failed) await this.#pause(one);
+    if (late.length === 0) return;
+    this.#options.onLateFilters?.(late.length);
+    for (const [organizationId, own] of Map.groupBy(late, (one) => one.organizationId)) {
+      this.#options.log.warn(
+        { organizationId, evaluatorIds: own.map(({ evaluatorId }) => evaluatorId) },
+        'online evaluators get no records of this batch, because filters of their organization used up its time',
+      );
+    }
+  }
+
+  /** Does not throw: the records are stored, and the next batch finds the filter again. */
+  async #pause(failed: FailedFilter): Promise<void> {
+    const { log, sql } = this.#options;
+    const { evaluatorId } = failed.evaluator;
+    try {
+      if (!(await pauseEvaluator(sql, failed))) return;
+      log.warn(
+        { evaluatorId, error: describeError(failed.error) },
+        'an evaluator is paused, because the filter of its online evaluator failed or was too slow',
+      );
+    } catch (error) {
+      log.error(
+        { evaluatorId, error: describeError(error) },
+        'cannot pause an evaluator whose filter failed or was too slow',
+      );
+    }
   }
 
   #report(records: readonly StorableRecord[]): void {

@@ -51,6 +51,9 @@ export function laneOf(scoringType: ScoringType, adapter: string | null): Lane {
   return scoringType === 'PYTHON' || adapter === 'autoevals' ? 'python' : 'remote';
 }
 
-/** Reasons why an evaluator is paused: it would fail for every request alike until its owner mends the cause. */
-export const PAUSE_REASONS = ['auth', 'billing', 'model'] as const;
+/**
+ * Reasons why an evaluator is paused until its owner mends the cause: it would fail for every request alike, or, with `filter`,
+ * the filter that chooses its requests fails or is too slow.
+ */
+export const PAUSE_REASONS = ['auth', 'billing', 'model', 'filter'] as const;
 export type PauseReason = (typeof PAUSE_REASONS)[number];

@@ -128,8 +128,10 @@ async function write(
        order by request_id
       on conflict do nothing
     ), ${changes(sql, job, next)}, paused as (
+      -- A pause because of a filter stays: without it ingest would apply the filter again.
       update assay.evaluators set paused_reason = ${next.pause}, paused_message = ${next.errorMessage}
-       where evaluator_id = ${evaluator.id} and ${next.pause}::text is not null and exists (select from settled where is_ours)
+       where evaluator_id = ${evaluator.id} and paused_reason is distinct from 'filter' and ${next.pause}::text is not null
+         and exists (select from settled where is_ours)
     )
     select coalesce(bool_or(is_ours), false) as settled from settled`;
   return row!.settled;

@@ -52,6 +52,7 @@ const PAUSES: Readonly<Record<PauseReason, string>> = {
   auth: 'The judge refuses the key',
   billing: 'The judge wants to be paid',
   model: "The judge's model cannot be called",
+  filter: 'The filter of an online evaluator fails or is too slow',
 };
 
 /** Returns the sampling of the traffic in words: `10%`, or `10% + 50%` of two attachments. */

@@ -93,6 +93,7 @@ async function setUp(t: Test, database: TestDatabase) {
     return evaluatorId;
   }
 
+  /** Attaches an evaluator; the times are apart, as ingest takes the oldest first. */
   async function setOnline(evaluatorId: string, given: Online = {}): Promise<void> {
     const {
       organizationId = TEST_ORGANIZATION,
@@ -106,7 +107,7 @@ async function setUp(t: Test, database: TestDatabase) {
       insert into assay.online_evaluators
         (organization_id, evaluator_id, sample_rate, property_filters, filter, probe_rate, idle_seconds, created_at)
       values (${organizationId}, ${evaluatorId}, ${sampleRate}, ${sql.json(propertyFilters)}, ${filter}::text::jsonb,
-              ${probeRate}, ${idleSeconds}, now())`;
+              ${probeRate}, ${idleSeconds}, now() + ${named} * interval '1 second')`;
   }
 
   return {
@@ -138,6 +139,13 @@ async function setUp(t: Test, database: TestDatabase) {
       const rows = await sql<{ request_id: string }[]>`
         select request_id from assay.evaluations where evaluator_id = ${evaluatorId} and probe = '' order by request_id`;
       return rows.map((row) => row.request_id);
+    },
+    /** Why an evaluator is paused; null: it is not. */
+    async pauseOf(evaluatorId: string) {
+      const [row] = await sql<{ reason: string | null; message: string | null }[]>`
+        select paused_reason as reason, paused_message as message from assay.evaluators
+         where evaluator_id = ${evaluatorId}`;
+      return row!.reason === null ? null : row!;
     },
     async stored() {
       const rows = await sql<

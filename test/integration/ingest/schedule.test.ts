@@ -220,10 +220,10 @@ function withLog({ root, sql }: Awaited<ReturnType<typeof setUp>>) {
 }
 
 t.test(
-  'a filter that Postgres refuses is reported, and costs no record and no evaluation of other evaluators',
+  'a filter that Postgres refuses pauses its evaluator, and costs no record and no evaluation of other evaluators',
   async (t) => {
     const world = await setUp(t);
-    const { online, logged, stored, scheduledFor, letters, sql } = world;
+    const { online, logged, stored, scheduledFor, letters, pauseOf, sql } = world;
     const before = await online({ filter: SUCCEEDED });
     const broken = await online({ filter: { scores: { quality: { gte: 0.5 } } } });
     const after = await online({ filter: SUCCEEDED });
@@ -240,20 +240,25 @@ t.test(
     const told = lines.filter(({ evaluatorId }) => evaluatorId === broken);
     t.match(told, [
       {
-        level: 50,
-        msg: "an online evaluator's filter failed; it gets no records of this batch",
+        level: 40,
+        msg: 'an evaluator is paused, because the filter of its online evaluator failed or was too slow',
         error: /request_scores/,
       },
     ]);
     t.equal(told.length, lines.length, 'and nothing else happened');
+    t.same(await pauseOf(broken), {
+      reason: 'filter',
+      message: 'Postgres could not apply the filter of the online evaluator (SQLSTATE 42P01)',
+    });
+    t.same(await Promise.all([before, after].map(pauseOf)), [null, null]);
   },
 );
 
 t.test(
-  'a filter of another version is reported, and costs no record and no evaluation of other evaluators',
+  'a filter of another version pauses its evaluator, and costs no record and no evaluation of other evaluators',
   async (t) => {
     const world = await setUp(t);
-    const { online, logged, stored, scheduledFor, letters } = world;
+    const { online, logged, stored, scheduledFor, letters, pauseOf } = world;
     const broken = await online({ filter: { request: { colour: { equals: 'red' } } } });
     const well = await online({ filter: 'all' });
     const ids = [await logged(), await logged()].sort();
@@ -263,7 +268,8 @@ t.test(
     t.equal(await letters(), 0);
     t.same(await scheduledFor(well), ids);
     t.same(await scheduledFor(broken), []);
-    t.match(lines, [{ level: 50, evaluatorId: broken, error: /colour/ }]);
+    t.match(lines, [{ level: 40, evaluatorId: broken, error: /colour/ }]);
+    t.match(await pauseOf(broken), { reason: 'filter', message: /colour/ });
   },
 );
 

@@ -58,6 +58,18 @@ t.test('a failure claimed before an evaluator was resumed does not pause it agai
   t.match(await world.row(id), { state: 'paused' });
 });
 
+t.test(
+  'a failure leaves an evaluator paused because of its filter, so that ingest does not apply it',
+  async (t) => {
+    const world = await startWorld(t);
+    const { evaluator, id, job } = await claimOne(world);
+    await world.sql`update assay.evaluators set paused_reason = 'filter', paused_message = 'Too slow'`;
+    await settle(world.sql, job, failed('auth'), null);
+    t.equal(await pausedReason(world, evaluator), 'filter');
+    t.match(await world.row(id), { state: 'paused', error_code: 'judge_unauthorized' });
+  },
+);
+
 t.test('a retry follows its run: it is paused or cancelled with it', async (t) => {
   const world = await startWorld(t);
   for (const [state, expected] of [
