@@ -2,9 +2,9 @@
  * Applies the filters of online evaluators to the records of a batch. A filter is SQL that a tenant wrote, and runs in the
  * transaction that stores the records of all organizations: so all filters of one organization together have a second.
  *
- * An evaluator whose filter takes longer than that alone, or fails, is to be paused. One whose turn came when others had used
- * the time gets nothing of this batch, and is not to blame: it comes first in the next batch. So each batch that runs out of
- * time either pauses an evaluator or serves one that waited, and no slow filter starves the others for ever.
+ * An evaluator whose filter takes longer than that alone, twice in a row, or fails, is to be paused. One whose turn came when
+ * others had used the time gets nothing of this batch, and is not to blame: it comes first in the next batch. So of two batches
+ * that run out of time one pauses an evaluator or serves one that waited, and no slow filter starves the others for ever.
  */
 import { AssayError } from '#core/contracts/errors.ts';
 import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
@@ -27,7 +27,7 @@ export type Filtered = {
   chosen: Chosen[];
   /** Filters whose evaluators are to be paused. */
   failed: FailedFilter[];
-  /** Evaluators that get nothing of this batch, because other filters of their organizations had used the time. */
+  /** Evaluators that get nothing of this batch: other filters had used the time, or theirs was too slow for the first time. */
   late: OnlineEvaluator[];
 };
 
@@ -43,8 +43,8 @@ export type RecordFiltersOptions = {
  */
 const BUDGET_MS = 1_000;
 
-/** Organizations whose order is remembered, at most. One that is forgotten begins with any of its evaluators. */
-const MAX_ORGANIZATIONS = 1_000;
+/** Organizations whose order is remembered, at most, and slow filters. What is forgotten begins anew. */
+const MAX_REMEMBERED = 1_000;
 
 /** Applies filters; remembers which of them come first in the next batch. */
 export class RecordFilters {
@@ -52,6 +52,8 @@ export class RecordFilters {
   readonly #budgetMs: number;
   /** Online evaluators that come first in the next batch, by organization. */
   readonly #waiting = new Map<string, readonly string[]>();
+  /** Online evaluators whose filter was too slow when it was last applied. Once may be a stall of Postgres. */
+  readonly #slow = new Set<string>();
 
   constructor({ clock, budgetMs = BUDGET_MS }: RecordFiltersOptions) {
     this.#clock = clock;
@@ -79,21 +81,37 @@ export class RecordFilters {
     spentMs: Map<string, number>,
     { failed, late }: Filtered,
   ): Promise<readonly StorableRecord[]> {
-    const { organizationId } = evaluator;
+    const { organizationId, onlineId } = evaluator;
     const spent = spentMs.get(organizationId) ?? 0;
     const leftMs = this.#budgetMs - spent;
     const began = this.#clock.monotonic();
     try {
-      if (leftMs > 0) return await passFilter(tx, evaluator, matching, leftMs);
-      late.push(evaluator);
+      if (leftMs <= 0) {
+        late.push(evaluator);
+        return [];
+      }
+      const passing = await passFilter(tx, evaluator, matching, leftMs);
+      this.#slow.delete(onlineId);
+      return passing;
     } catch (error) {
       if (isStoreUnavailable(error)) throw error;
-      if (isTimeout(error) && spent > 0) late.push(evaluator);
+      if (isTimeout(error) && (spent > 0 || !this.#wasSlow(onlineId))) late.push(evaluator);
       else failed.push({ evaluator, message: this.#messageOf(error, matching.length), error });
     } finally {
       spentMs.set(organizationId, spent + this.#clock.monotonic() - began);
     }
     return [];
+  }
+
+  /** Returns whether a filter that is too slow now was so before. */
+  #wasSlow(onlineId: string): boolean {
+    if (this.#slow.delete(onlineId)) return true;
+    this.#slow.add(onlineId);
+    for (const oldest of this.#slow) {
+      if (this.#slow.size <= MAX_REMEMBERED) break;
+      this.#slow.delete(oldest);
+    }
+    return false;
   }
 
   /** Not the message of Postgres: it may quote a text of a request. */
@@ -129,7 +147,7 @@ export class RecordFilters {
       if (next.length > 0) this.#waiting.set(organizationId, next);
     }
     for (const oldest of this.#waiting.keys()) {
-      if (this.#waiting.size <= MAX_ORGANIZATIONS) break;
+      if (this.#waiting.size <= MAX_REMEMBERED) break;
       this.#waiting.delete(oldest);
     }
   }
