@@ -61,7 +61,7 @@ export async function requireLocked(
   datasetId: string,
 ): Promise<LockedDataset> {
   await planForValues(tx);
-  await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
+  await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
   const dataset = await lockDataset(tx, organizationId, datasetId);
   if (dataset === undefined) throw unknown('dataset', datasetId);
   if (!dataset.is_archived) return dataset;

@@ -145,7 +145,7 @@ export function createPairwise({ sql, clock }: Pick<Context, 'sql' | 'clock'>): 
           return await dryRun(tx, organizationId, evaluator, { sides, atMs: clock.now() });
         }
         // Until the run is committed no erasure begins, which could miss its evaluations.
-        await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
+        await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
         await lockEvaluators(tx, organizationId);
         const evaluator = await requirePairwise(tx, organizationId, evaluatorId);
         await refuseTooMany(tx, organizationId);

@@ -62,7 +62,7 @@ export async function createExperiment(
   const { repetitions = 1, seed = 0, concurrency = DEFAULT_CONCURRENCY, cache = false } = body;
   const target = await readTarget(tx, organizationId, body.target);
   // Until the experiment is committed no erasure begins, which could miss its evaluations.
-  await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
+  await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
   await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.experiments ${organizationId}`}, 0))`;
   const datasetId = readUuid('dataset', body.datasetId);
   const version = await findVersion(tx, organizationId, datasetId, body.datasetVersion ?? null);

@@ -89,7 +89,7 @@ export function createPostOutput(
     await awaitRequest(requestId, clock, attempt, STORED_WITHIN_MS);
     return await inOrganization(sql, organizationId, async (tx) => {
       // Until it is committed no erasure begins, which could miss its evaluations.
-      await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
+      await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
       const run = await lockRun(tx, organizationId, experimentId, body);
       refuseStopped(run);
       if (isAnswered(run)) return runJson(run);

@@ -27,7 +27,7 @@ export async function lockQueues(tx: TransactionSql, organizationId: string): Pr
  * would stay.
  */
 export async function holdErasures(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
+  await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
 }
 
 /** Lists queues that are archived, or those that are not; the newest first. */

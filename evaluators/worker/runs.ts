@@ -93,7 +93,7 @@ export async function scheduleNextPage(sql: Sql, log: Logger): Promise<number | 
     const run = await lockRun(tx);
     if (run === null) return null;
     // Until the page is committed no erasure begins, which could miss its evaluations.
-    await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${run.organizationId}))`;
+    await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${run.organizationId}))`;
     if (run.sampleSize !== null && run.sampleUntil === null) {
       return await orPostpone(tx, run, log, (apart) => chooseSample(apart, run));
     }

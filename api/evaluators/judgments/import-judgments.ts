@@ -122,7 +122,7 @@ export function createImport({ sql, clock }: Pick<Context, 'sql' | 'clock'>): Im
     const coming = await awaitStored(organizationId, rows);
     await inOrganization(sql, organizationId, async (tx) => {
       // Until the judgments are committed no erasure begins, which could miss them.
-      await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${organizationId}))`;
+      await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
       const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
       const placed = await place(tx, organizationId, rows, coming);
       const firsts = new Map<string, Row>();

@@ -1,13 +1,21 @@
--- Revision 6
+-- Revision 7
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
 -- holds the organization's erasure lock shared, and looks for the tombstone after it has the lock. An erasure holds it
 -- alone. So the addition is committed before the erasure looks, and is erased; or it sees the tombstone.
+--
+-- What may take seconds, such as the import of a dataset, holds the organization's long lock shared instead, and an erasure waits
+-- for that one first: while it waits for the other lock, nobody else gets it, so ingest would wait for the import, too.
 
 -- Returns the key of an organization's erasure lock.
 create or replace function assay.erasure_lock(organization uuid) returns bigint language sql immutable as $$
   select hashtextextended('assay.erasure ' || organization::text, 0)
+$$;
+
+-- Returns the key of the lock for additions that may take long.
+create or replace function assay.long_erasure_lock(organization uuid) returns bigint language sql immutable as $$
+  select hashtextextended('assay.erasure of long additions ' || organization::text, 0)
 $$;
 
 -- Returns the hash of a folded property, the key of the property index: core/contracts/properties.ts computes the same.
@@ -41,9 +49,10 @@ begin
 end $$;
 
 -- Erases requests of the transaction's organization: records, bodies, properties, scores, people's grades, evaluations with
--- the judges' own calls, cached answers, dead letters, parts of entries, and the contents of dataset items that were made from
--- them, in all versions. Leaves tombstones, and announces the ids to the gateways, which hold cached answers in memory. A
--- request that only a dataset has left, because its record was too old to keep, can be erased too.
+-- the judges' own calls, cached answers, dead letters, parts of entries, the contents of dataset items that were made from
+-- them, in all versions, and the calls that experiments made of such items. Leaves tombstones, and announces the ids to the
+-- gateways, which hold cached answers in memory. A request that only a dataset has left, because its record was too old to keep,
+-- can be erased too.
 --
 -- `erased` is the number of these requests that were there; `known` that of those that are erased now or were before.
 --
@@ -57,9 +66,10 @@ create or replace function assay.erase_requests(wanted text[], by_key uuid, out 
 declare
   own                uuid := nullif(current_setting('assay.organization', true), '')::uuid;
   present_ids        text[];
+  copied_ids         text[]; -- these, and calls of experiments that were sent their texts
   evaluation_ids     bigint[];
   judge_ids          text[];
-  erased_ids         text[]; -- the requests themselves, and their judges' calls
+  erased_ids         text[]; -- all of those, and their judges' calls
   erased_sessions    text[];
   judged_sessions    text[]; -- those that evaluations of sessions may quote the requests of
   record_times       timestamptz[];
@@ -79,6 +89,7 @@ begin
                       where i.organization_id = own and i.source_request_id = any(wanted)) then
     return;
   end if;
+  perform pg_advisory_xact_lock(assay.long_erasure_lock(own));
   perform pg_advisory_xact_lock(assay.erasure_lock(own));
 
   select array(
@@ -89,26 +100,36 @@ begin
     select i.source_request_id from assay.dataset_items i
      where i.organization_id = own and i.source_request_id = any(wanted))
     into present_ids;
+  -- A call that is under way is stored later, and then dropped for its tombstone.
+  select present_ids || array(
+    select distinct called.id
+      from assay.dataset_items i
+      join assay.experiments x on x.organization_id = own and x.dataset_id = i.dataset_id and i.from_version <= x.dataset_version
+                              and (i.to_version is null or i.to_version > x.dataset_version)
+      join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.item_id = i.item_id
+      cross join lateral (values (r.request_id), (r.call_id)) as called (id)
+     where i.organization_id = own and i.source_request_id = any(present_ids) and called.id <> all(present_ids))
+    into copied_ids;
   select array(select distinct r.session_id from assay.requests r
-                where r.organization_id = own and r.request_id = any(present_ids) and r.session_id is not null)
+                where r.organization_id = own and r.request_id = any(copied_ids) and r.session_id is not null)
     into judged_sessions;
   -- First of all, and so before the scores: an evaluation that is being settled writes its score before this statement
   -- gets its row, or finds no row. Judges' calls are found by the property that names the evaluation, because a process
   -- reports them when it settles, and it may have been killed before.
   with of_requests as (
-    delete from assay.evaluations e where e.organization_id = own and e.request_id = any(present_ids)
+    delete from assay.evaluations e where e.organization_id = own and e.request_id = any(copied_ids)
     returning e.evaluation_id, e.lane, e.judge_request_ids
   ), of_pairs as (
     -- Those that judge another answer beside an erased one: their reasoning may quote it. A row is deleted once.
     delete from assay.evaluations e
-     where e.organization_id = own and e.baseline_id <> '' and e.baseline_id = any(present_ids)
-       and e.request_id <> all(present_ids)
+     where e.organization_id = own and e.baseline_id <> '' and e.baseline_id = any(copied_ids)
+       and e.request_id <> all(copied_ids)
     returning e.evaluation_id, e.lane, e.judge_request_ids
   ), of_sessions as (
     -- Those of a session that one of them belongs to: a judge was sent all of it. What comes after is evaluated anew.
     delete from assay.evaluations e
      where e.organization_id = own and e.session_id = any(judged_sessions) and e.session_id is not null
-       and e.request_id <> all(present_ids)
+       and e.request_id <> all(copied_ids)
     returning e.evaluation_id, e.lane, e.judge_request_ids
   ), gone as (
     select * from of_requests union all select * from of_pairs union all select * from of_sessions
@@ -127,7 +148,7 @@ begin
       join assay.requests r on r.organization_id = own and r.created_at = p.created_at and r.request_id = p.request_id
      where r.source = 'evaluator' and r.properties_folded ->> 'assay-evaluation-id' = gone.evaluation_id::text)
     into judge_ids;
-  select array(select distinct id from unnest(present_ids || judge_ids) as id) into erased_ids;
+  select array(select distinct id from unnest(copied_ids || judge_ids) as id) into erased_ids;
 
   insert into assay.erased_requests (organization_id, request_id, erased_by)
     select own, id, by_key from unnest(erased_ids) as id on conflict do nothing;

@@ -18,7 +18,7 @@ async function setUp(t: Test) {
   const locked = Promise.withResolvers<void>();
   const released = Promise.withResolvers<void>();
   const holding = sql.begin(async (tx) => {
-    await tx`select pg_advisory_xact_lock(assay.erasure_lock(${api.own.organizationId}))`;
+    await tx`select pg_advisory_xact_lock(assay.long_erasure_lock(${api.own.organizationId}))`;
     locked.resolve();
     await released.promise;
   });

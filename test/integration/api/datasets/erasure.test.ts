@@ -1,8 +1,11 @@
 /** Items of erased requests. */
 import { createHash } from 'node:crypto';
 import t from 'tap';
+import { newRequestId } from '#platform/process/ids.ts';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
+import { waitFor } from '../../../support/assay.ts';
 import { eraseIn, waitingForLocks } from '../../../support/erase.ts';
+import { openTransaction } from '../../../support/postgres.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 import { ask, asking, create, type Item, itemsOf, put, refusal } from './world.ts';
 
@@ -59,6 +62,62 @@ t.test('erasing a request takes its content from every version of every item mad
   t.notMatch(dump!.text, /secret/);
   t.match(await ask(api, `/${id}/diff`, { from: 0, to: 3 }), { added: 2, items: [{ after: erased }, {}] });
   t.match(await ask(api, `/${id}/items/remove`, { ids: [item!.id] }), { version: 4, removed: 1 });
+});
+
+t.test('with a request go the calls that experiments made of items from it, and no others', async (t) => {
+  const { sql } = api.database;
+  const datasetId = await create(api);
+  const [requestId, otherId] = [await seed(), await seed()];
+  await ask(api, `/${datasetId}/items/from-requests`, { requestIds: [requestId, otherId] });
+  const made = await api.call('/v1/experiment', {
+    body: { name: 'Again', datasetId, target: { kind: 'replay' } },
+  });
+  const { id } = made.body.data as { id: string };
+  /** Claims the run of an item and, unless its call is under way yet, completes it; returns the call's id. */
+  const called = async (source: string, isCompleted: boolean) => {
+    const callId = newRequestId();
+    if (isCompleted)
+      await insertRequests(sql, api.own.organizationId, [{ request_id: callId, request_text: REQUEST }]);
+    await sql`
+      update assay.experiment_runs r
+         set call_id = ${callId}, request_id = ${isCompleted ? callId : null}, state = ${isCompleted ? 'completed' : 'running'}
+        from assay.dataset_items i
+       where r.experiment_id = ${id} and i.dataset_id = ${datasetId} and i.item_id = r.item_id
+         and i.source_request_id = ${source}`;
+    return callId;
+  };
+  const [call, other] = [await called(requestId, true), await called(otherId, true)];
+  t.equal((await eraseRequest(requestId)).status, 200);
+  t.equal((await api.call(`/v1/request/${call}`)).status, 404);
+  t.equal((await api.call(`/v1/request/${other}`)).status, 200);
+  const underWay = await called(otherId, false);
+  t.equal((await eraseRequest(otherId)).status, 200);
+  const [tombstone] = await sql`select from assay.erased_requests where request_id = ${underWay}`;
+  t.ok(tombstone, 'a call that is stored later is dropped');
+});
+
+t.test('an erasure that waits for an import keeps nobody waiting who stores a record', async (t) => {
+  const { sql } = api.database;
+  const datasetId = await create(api);
+  const requestId = await seed();
+  // An import holds the row of its dataset, and the next one waits for it in the middle.
+  const held = await openTransaction(
+    sql,
+    (tx) => tx`select from assay.datasets where dataset_id = ${datasetId} for update`,
+  );
+  t.teardown(() => held.end());
+  const importing = put(api, datasetId, [asking('Question')]);
+  await waitFor('the import to wait', async () => (await waitingForLocks(sql)) === 1);
+  const erasing = eraseRequest(requestId);
+  await waitFor('the erasure to wait', async () => (await waitingForLocks(sql)) === 2);
+  const found = sql.begin(async (tx) => {
+    await tx`set local lock_timeout = '10s'`;
+    return await tx`select assay.find_erased(array[${api.own.organizationId}]::uuid[], array[${requestId}], array[null]::int8[])`;
+  });
+  t.same([...(await found)], [], 'as ingest looks before it stores');
+  await held.end();
+  await importing;
+  t.equal((await erasing).status, 200);
 });
 
 t.test('a request that only a dataset has left is erased by its id, too', async (t) => {
