@@ -13,6 +13,7 @@ import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { dropSessions } from './sessions.ts';
 import { ensurePartitions } from './statements.ts';
+import { StepErrors } from './step-errors.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -90,6 +91,23 @@ export type Dropped = {
   evaluations: number;
 };
 
+/** Tables whose rows are deleted once they are older than the retention, each with the column of their time. */
+const TIMED_TABLES = [
+  ['judge_calls', 'counted_at'],
+  // What people said of dropped requests; skips go with their items.
+  ['grades', 'created_at'],
+  ['grade_history', 'created_at'],
+  ['review_items', 'created_at'],
+  // An entry of an erased request that comes later still is expired itself.
+  ['erased_requests', 'erased_at'],
+  ['erased_evaluations', 'erased_at'],
+  ['erasure_jobs', 'finished_at'],
+  ['claimed_request_ids', 'claimed_at'],
+  ['dead_letters', 'created_at'],
+  // Those of dropped requests; their scores were dropped with the partitions.
+  ['evaluations', 'created_at'],
+] as const;
+
 /** Maximum wait for one lock: longer than any query of the API may take, as a detach may have to wait for it. */
 const LOCK_TIMEOUT_MS = 15_000;
 const STATEMENT_TIMEOUT_MS = 60_000;
@@ -97,7 +115,8 @@ const STATEMENT_TIMEOUT_MS = 60_000;
 /**
  * Runs one round: creates partitions for this week and the next ones; then, with a retention, drops older records. Null
  * when another process is doing so.
- * @throws errors of Postgres; a round that failed can be run again, and continues where it stopped
+ * @throws errors of Postgres, those of a step after the steps that follow; a round that failed can be run again, and continues
+ * where it stopped
  * @internal Exported so that tests run one round at a chosen time.
  */
 export async function keepPartitionsOnce(
@@ -123,26 +142,25 @@ export async function keepPartitionsOnce(
     if (lock?.taken !== true) return null;
     const cutoff =
       retentionDays === null ? null : await weekOf(sql, nowMs - retentionDays * DAY_MS - CLOCK_MARGIN_MS);
-    await deleteBefore(sql, 'judge_calls', 'counted_at', cutoff);
-    // Before their weeks: without one they could not be moved.
-    await deleteBefore(sql, 'fresh_bodies', 'created_at', cutoff);
-    const droppedWeeks = await dropWeeks(sql, cutoff);
+    const errors = new StepErrors();
+    const droppedWeeks = await errors.run(async () => {
+      // Before their weeks: without one they could not be moved.
+      await deleteBefore(sql, 'fresh_bodies', 'created_at', cutoff);
+      return await dropWeeks(sql, cutoff);
+    });
     // After the weeks, because what is left of a session is counted in its rows.
-    if (cutoff !== null) await dropSessions(sql, cutoff);
-    // What people said of dropped requests; skips go with their items.
-    await deleteBefore(sql, 'grades', 'created_at', cutoff);
-    await deleteBefore(sql, 'grade_history', 'created_at', cutoff);
-    await deleteBefore(sql, 'review_items', 'created_at', cutoff);
-    // An entry of an erased request that comes later still is expired itself.
-    await deleteBefore(sql, 'erased_requests', 'erased_at', cutoff);
-    await deleteBefore(sql, 'erased_evaluations', 'erased_at', cutoff);
-    await deleteBefore(sql, 'erasure_jobs', 'finished_at', cutoff);
+    if (cutoff !== null && droppedWeeks !== undefined) await errors.run(() => dropSessions(sql, cutoff));
+    const deleted = new Map<string, number>();
+    for (const [table, column] of TIMED_TABLES) {
+      const count = await errors.run(() => deleteBefore(sql, table, column, cutoff));
+      deleted.set(table, count ?? 0);
+    }
+    errors.throwIfAny();
     return {
-      weeks: droppedWeeks,
-      claimedRequestIds: await deleteBefore(sql, 'claimed_request_ids', 'claimed_at', cutoff),
-      deadLetters: await deleteBefore(sql, 'dead_letters', 'created_at', cutoff),
-      // Evaluations of dropped requests; their scores were dropped with the partitions.
-      evaluations: await deleteBefore(sql, 'evaluations', 'created_at', cutoff),
+      weeks: droppedWeeks ?? [],
+      claimedRequestIds: deleted.get('claimed_request_ids') ?? 0,
+      deadLetters: deleted.get('dead_letters') ?? 0,
+      evaluations: deleted.get('evaluations') ?? 0,
     };
   } finally {
     signal.removeEventListener('abort', cut);
@@ -224,18 +242,7 @@ const DELETED_AT_ONCE = 5_000;
 /** Deletes the rows older than `cutoff`, a batch at a time. Returns their number. */
 async function deleteBefore(
   sql: Sql,
-  table:
-    | 'claimed_request_ids'
-    | 'dead_letters'
-    | 'erased_evaluations'
-    | 'erased_requests'
-    | 'erasure_jobs'
-    | 'evaluations'
-    | 'fresh_bodies'
-    | 'grade_history'
-    | 'grades'
-    | 'judge_calls'
-    | 'review_items',
+  table: 'fresh_bodies' | (typeof TIMED_TABLES)[number][0],
   column: string,
   cutoff: Date | null,
 ): Promise<number> {

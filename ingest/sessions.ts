@@ -2,6 +2,7 @@
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { StorableRecord } from './build-record.ts';
 import type { RequestRow } from './request-row.ts';
+import { StepErrors } from './step-errors.ts';
 
 /** What the new records of one session add to it. */
 type Addition = {
@@ -163,25 +164,53 @@ async function insertNames(
 const RECOUNTED_AT_ONCE = 200;
 
 /**
+ * Requests of one statement, of which a hundred thousand take half a second: a session with more is counted by itself, so
+ * that its neighbours neither wait for it nor fail with it.
+ */
+const REQUESTS_AT_ONCE = 20_000;
+
+type OldSession = { first_at: Date; session_id: string; requests: number };
+
+/**
  * Removes the sessions whose requests were all before `cutoff`, where no records are left, and counts those that go on after it
  * again. A round that was interrupted is continued by the next one.
+ * @throws after the last session, the errors of those that could not be counted
  */
 export async function dropSessions(sql: Sql, cutoff: Date): Promise<void> {
+  const errors = new StepErrors();
   const organizations = await sql<{ id: string }[]>`select organization_id as id from assay.organizations`;
   for (const { id } of organizations) {
-    let last = { first_at: new Date(0), session_id: '' };
+    let last: Omit<OldSession, 'requests'> = { first_at: new Date(0), session_id: '' };
     for (;;) {
-      const old = await sql<(typeof last)[]>`
-        select first_at, session_id from assay.sessions
+      const old = await sql<OldSession[]>`
+        select first_at, session_id, requests::float8 as requests from assay.sessions
          where organization_id = ${id} and first_at < ${cutoff}
            and (first_at, session_id) > (${last.first_at}, ${last.session_id})
          order by first_at, session_id limit ${RECOUNTED_AT_ONCE}`;
       if (old.length === 0) break;
-      await sql`select assay.recount_sessions(${id}, ${old.map((row) => row.session_id)}::text[])`;
+      for (const ids of groupSessions(old)) {
+        await errors.run(async () => void (await sql`select assay.recount_sessions(${id}, ${ids}::text[])`));
+      }
       last = old.at(-1)!;
     }
     await sql`
       delete from assay.session_spans
        where organization_id = ${id} and began_at < ${cutoff}::timestamptz - interval '1 week'`;
   }
+  errors.throwIfAny();
+}
+
+/** Returns the ids in groups, one for each statement. */
+function groupSessions(sessions: readonly OldSession[]): string[][] {
+  const groups: string[][] = [];
+  let requests = Number.POSITIVE_INFINITY;
+  for (const session of sessions) {
+    if (requests + session.requests > REQUESTS_AT_ONCE) {
+      groups.push([]);
+      requests = 0;
+    }
+    groups.at(-1)!.push(session.session_id);
+    requests += session.requests;
+  }
+  return groups;
 }

@@ -70,7 +70,7 @@ declare
   evaluation_ids     bigint[];
   judge_ids          text[];
   erased_ids         text[]; -- all of those, and their judges' calls
-  erased_sessions    text[];
+  session_requests   jsonb; -- what of them counts in sessions
   judged_sessions    text[]; -- those that evaluations of sessions may quote the requests of
   record_times       timestamptz[];
   record_ids         text[];
@@ -154,11 +154,15 @@ begin
     select own, id, by_key from unnest(erased_ids) as id on conflict do nothing;
   with gone as (
     delete from assay.requests r where r.organization_id = own and r.request_id = any(erased_ids)
-    returning r.created_at, r.request_id, r.properties_folded, r.session_id
+    returning r.created_at, r.request_id, r.properties_folded, r.source, r.session_id, r.session_name, r.latency_ms,
+              r.prompt_tokens, r.completion_tokens, r.total_tokens, r.cost_nano
   )
   select array_agg(created_at), array_agg(request_id), array_agg(properties_folded),
-         array_agg(distinct session_id) filter (where session_id is not null)
-    into record_times, record_ids, record_properties, erased_sessions
+         jsonb_agg(jsonb_build_object(
+           'session_id', session_id, 'session_name', session_name, 'created_at', created_at, 'latency_ms', latency_ms,
+           'prompt_tokens', prompt_tokens, 'completion_tokens', completion_tokens, 'total_tokens', total_tokens,
+           'cost_nano', cost_nano)) filter (where session_id is not null and source <> 'evaluator')
+    into record_times, record_ids, record_properties, session_requests
     from gone;
   if record_ids is not null then
     insert into assay.changes (organization_id, kind, created_ats, request_ids) values (own, 'deleted', record_times, record_ids);
@@ -183,7 +187,7 @@ begin
    using unnest(pair_hashes, pair_times, pair_ids) as gone (pair_hash, created_at, request_id)
    where p.organization_id = own and p.pair_hash = gone.pair_hash and p.created_at = gone.created_at
      and p.request_id = gone.request_id;
-  if erased_sessions is not null then perform assay.recount_sessions(own, erased_sessions); end if;
+  if session_requests is not null then perform assay.subtract_from_sessions(own, session_requests); end if;
 
   -- Writers of items hold the erasure lock shared, so that none is adding one of these. The item keeps its id and its split.
   update assay.dataset_items i

@@ -347,6 +347,52 @@ t.test("people's grades and the items of review queues are deleted with their re
   }
 });
 
+t.test(
+  'a session that cannot be counted again, and a table that cannot be cleared, keep nothing else from being dropped',
+  async (t) => {
+    const { sql, keep } = await setUp(t, { retentionDays: 14, weeks: 5 });
+    const { organizationId } = await createOrganization(sql, { name: 'acme' });
+    const before = new Date(NOW - 4 * WEEK_MS);
+    const sessions = Array.from({ length: 5 }, (_, index) => `session ${index}`);
+    await insertRequests(
+      sql,
+      organizationId,
+      sessions.flatMap((session_id) => [
+        { session_id, created_at: before },
+        { session_id, created_at: new Date(NOW) },
+      ]),
+    );
+    // So long that it is counted by itself.
+    await sql`update assay.sessions set requests = 1000000 where session_id = 'session 2'`;
+    await sql`
+      insert into assay.erased_requests (organization_id, request_id, erased_at) values (${organizationId}, 'old', ${before})`;
+    await sql`
+      insert into assay.dead_letters (origin, reason, entry, created_at) values ('a', 'r', 'a', ${before})`;
+    await sql.unsafe(`
+      create function assay.refuse() returns trigger language plpgsql as $$ begin raise exception '%', tg_argv[0]; end $$;
+      create trigger refuse before update on assay.sessions for each row
+        when (old.session_id = 'session 2') execute function assay.refuse('no session');
+      create trigger refuse before delete on assay.erased_requests execute function assay.refuse('no tombstone')`);
+    const failure = await t.rejects(keepPartitionsOnce(keep));
+    t.match(failure, { message: '2 steps failed, the first with: no session' });
+    const counted = await sql<{ session_id: string; requests: number }[]>`
+      select session_id, requests::float8 as requests from assay.sessions order by session_id`;
+    t.same(
+      counted.map(({ requests }) => requests),
+      [1, 1, 1_000_000, 1, 1],
+    );
+    const left = await sql`select from assay.dead_letters`;
+    t.equal(left.length, 0, 'what comes after is deleted');
+    await sql`drop trigger refuse on assay.sessions`;
+    await t.rejects(keepPartitionsOnce(keep), { message: 'no tombstone' });
+    await sql`drop trigger refuse on assay.erased_requests`;
+    await keepPartitionsOnce(keep);
+    const [session] = await sql`
+      select requests::int from assay.sessions where session_id = 'session 2'`;
+    t.same(session, { requests: 1 }, 'a later round makes up for what failed');
+  },
+);
+
 t.test('a keeper runs a round at its start, and stops at once, even during a round', async (t) => {
   const { sql, url, keep } = await setUp(t, { retentionDays: 14, weeks: 4 });
   const keeper = startPartitionKeeper(keep);

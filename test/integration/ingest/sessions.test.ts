@@ -1,6 +1,6 @@
 /** The totals of sessions are those of their rows, however these came and went. */
 import { readFileSync } from 'node:fs';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
@@ -9,6 +9,7 @@ import { retryAllDeadLetters } from '../../../ingest/retry-dead-letter.ts';
 import { type BatchEntry, BatchStore } from '../../../ingest/store-batch.ts';
 import { logEntry } from '../../support/log-entries.ts';
 import { seededRandom } from '../../support/random.ts';
+import { checkTotals } from '../../support/session-totals.ts';
 import { createWorld } from '../../support/world.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
@@ -24,34 +25,6 @@ let made = 0;
 function entry(head: Partial<LogEntryHead>, response: unknown = answer): BatchEntry & { id: string } {
   made += 1;
   return { ...logEntry(head, { response }), origin: `test/${made}` };
-}
-
-/** Compares every session of an organization with its rows; returns how many there are. */
-async function checkTotals(t: Test, organizationId: string): Promise<number> {
-  const columns = sql`session_id, first_at, last_at, requests, timed_requests, latency_ms, prompt_tokens,
-    completion_tokens, total_tokens, cost_nano, name, named_at`;
-  const kept = await sql`
-    select ${columns} from assay.sessions where organization_id = ${organizationId} order by session_id`;
-  const counted = await sql`
-    select session_id, min(created_at) as first_at, max(created_at) as last_at, count(*) as requests,
-           count(latency_ms) as timed_requests, coalesce(sum(latency_ms), 0) as latency_ms,
-           coalesce(sum(prompt_tokens), 0) as prompt_tokens, coalesce(sum(completion_tokens), 0) as completion_tokens,
-           coalesce(sum(total_tokens), 0) as total_tokens, sum(cost_nano) as cost_nano,
-           (array_agg(session_name order by created_at desc, session_name collate "C" desc)
-              filter (where session_name is not null))[1] as name,
-           max(created_at) filter (where session_name is not null) as named_at
-      from assay.requests
-     where organization_id = ${organizationId} and session_id is not null and source <> 'evaluator'
-     group by session_id order by session_id`;
-  t.same([...kept], [...counted]);
-  const names = await sql`
-    select session_id, name from assay.session_names where organization_id = ${organizationId} order by 1, 2`;
-  const named = await sql`
-    select distinct session_id, session_name collate "C" as name from assay.requests
-     where organization_id = ${organizationId} and session_id is not null and session_name is not null
-       and source <> 'evaluator' order by 1, 2`;
-  t.same([...names], [...named]);
-  return kept.length;
 }
 
 t.test('totals are those of the rows, whatever is stored twice, at once and in whatever order', async (t) => {
@@ -97,7 +70,7 @@ t.test('totals are those of the rows, whatever is stored twice, at once and in w
       for (const batch of batchesOf(from)) await storeAgain(own, batch);
     }),
   );
-  t.equal(await checkTotals(t, organizationId), 12);
+  t.equal(await checkTotals(t, sql, organizationId), 12);
 });
 
 t.test(
@@ -120,7 +93,7 @@ t.test(
         for (let round = 0; round < 12; round += 1) await own.store({ entries: batch(order) });
       }),
     );
-    t.equal(await checkTotals(t, organizationId), 30);
+    t.equal(await checkTotals(t, sql, organizationId), 30);
   },
 );
 
@@ -131,13 +104,13 @@ t.test(
     const of = { organizationId, sessionId: 's' };
     const failing = store().store({ entries: [entry(of)], alongside: () => Promise.reject(new Error('no')) });
     await t.rejects(failing, { message: 'no' });
-    t.equal(await checkTotals(t, organizationId), 0);
+    t.equal(await checkTotals(t, sql, organizationId), 0);
     const isGone = entry({ ...of, createdAtMs: Date.UTC(2001, 1, 1) });
     const result = await store()
       .store({ entries: [entry(of), isGone, entry(of)] })
       .catch((error) => error);
     t.match(result, { stored: 2, deadLetters: 1 });
-    t.equal(await checkTotals(t, organizationId), 1);
+    t.equal(await checkTotals(t, sql, organizationId), 1);
   },
 );
 
@@ -145,11 +118,11 @@ t.test('a dead letter that is stored at last counts once', async (t) => {
   const { organizationId } = await world.organization();
   await sql`alter table assay.requests add constraint no_poison check (user_id is distinct from 'poison')`;
   await store().store({ entries: [entry({ organizationId, sessionId: 's', userId: 'poison' })] });
-  t.equal(await checkTotals(t, organizationId), 0);
+  t.equal(await checkTotals(t, sql, organizationId), 0);
   await sql`alter table assay.requests drop constraint no_poison`;
   await sql`delete from assay.dead_letters where organization_id is distinct from ${organizationId}`;
   t.same(await retryAllDeadLetters(sql), { stored: 1, refused: 0 });
-  t.equal(await checkTotals(t, organizationId), 1);
+  t.equal(await checkTotals(t, sql, organizationId), 1);
 });
 
 t.test(
@@ -171,7 +144,7 @@ t.test(
       entries: [...entries, entry({ organizationId, sessionId: '' })],
     });
     t.equal(stored, texts.length + 1);
-    t.equal(await checkTotals(t, organizationId), texts.length);
+    t.equal(await checkTotals(t, sql, organizationId), texts.length);
   },
 );
 
@@ -192,16 +165,16 @@ t.test('sessions are counted again after a deletion, and go with their last requ
     await tx`delete from assay.requests where organization_id = ${organizationId} and request_id = any(${[entries[0]!.id, entries[2]!.id]})`;
     await tx`select assay.recount_sessions(${organizationId}, ${['a', 'b', 'unknown']})`;
   });
-  t.equal(await checkTotals(t, organizationId), 2);
+  t.equal(await checkTotals(t, sql, organizationId), 2);
   const [row] =
     await sql`select tag from assay.sessions where organization_id = ${organizationId} and session_id = 'a'`;
   t.equal(row?.tag, 'kept', 'what callers attached stays');
   await sql`delete from assay.sessions where organization_id = ${organizationId}`;
   await sql`select assay.recount_sessions(${organizationId}, ${['a', 'c']})`;
-  t.equal(await checkTotals(t, organizationId), 2, 'totals that are missing are made');
+  t.equal(await checkTotals(t, sql, organizationId), 2, 'totals that are missing are made');
   for (const none of [['unknown'], []])
     await sql`select assay.recount_sessions(${organizationId}, ${none}::text[])`;
-  t.equal(await checkTotals(t, organizationId), 2, 'unknown ids change nothing');
+  t.equal(await checkTotals(t, sql, organizationId), 2, 'unknown ids change nothing');
 });
 
 t.test('a recount waits for records that are being stored, and loses none', async (t) => {
@@ -235,7 +208,7 @@ t.test('a recount waits for records that are being stored, and loses none', asyn
     ending.resolve();
     await Promise.all([storing, recounting]);
   }
-  t.equal(await checkTotals(t, organizationId), 2);
+  t.equal(await checkTotals(t, sql, organizationId), 2);
 });
 
 t.test('late changes of short sessions are counted by the spans in which they began', async (t) => {
@@ -275,7 +248,7 @@ t.test('retention removes sessions with their weeks, and what is left of one is 
     entries: [of('old', 60), of('old', 61), of('both', 60), of('both', 2), of('new', 1)],
   });
   await keepPartitionsOnce({ url: world.database.url, clock: systemClock, log, retentionDays: 30 });
-  t.equal(await checkTotals(t, organizationId), 2);
+  t.equal(await checkTotals(t, sql, organizationId), 2);
   const [both] =
     await sql`select * from assay.sessions where organization_id = ${organizationId} and session_id = 'both'`;
   t.match(both, { requests: '1', name: '2 days ago', is_long: false });
@@ -327,7 +300,7 @@ t.test(
       await tx`update assay.requests set session_id = '' where session_id = 'empty'`;
       for (const statement of statements) await tx.unsafe(statement);
     });
-    t.equal(await checkTotals(t, organizationId), 3);
+    t.equal(await checkTotals(t, sql, organizationId), 3);
     const [cut] =
       await sql`select session_id from assay.sessions where organization_id = ${organizationId} and session_id like 'é%'`;
     t.equal(cut?.session_id, 'é'.repeat(512));

@@ -13,11 +13,11 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [4, 'c77884bce067'],
-  browser_sessions: [1, '4846d85b4b5f'],
+  browser_sessions: [2, '1f472f32d602'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
-  erasure: [6, '2c0190e50704'],
+  erasure: [7, '4b556f0391c9'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],
@@ -28,7 +28,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   patterns: [1, 'b550e157cc38'],
   prompts: [1, '696428a4d377'],
   rollups: [1, '70c0e1309979'],
-  sessions: [1, '8aefa083e209'],
+  sessions: [2, '1f472f32d602'],
   system: [1, 'b082dbc3d73f'],
 };
 
