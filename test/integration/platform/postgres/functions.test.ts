@@ -13,7 +13,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
  */
 const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [4, 'c77884bce067'],
-  browser_sessions: [2, '1f472f32d602'],
+  browser_sessions: [1, '4846d85b4b5f'],
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
