@@ -66,8 +66,15 @@ export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costO
   }
 
   function reserved(call: Call, reservation: Reservation): Admission {
-    const settle = (result: CallResult | null) =>
-      reservation.settle(result === null ? 0 : costs.actual(call, result));
+    const settle = (result: CallResult | null): void => {
+      let costNano: number | null = null;
+      // A reservation that is never settled would stay open.
+      try {
+        costNano = result === null ? 0 : costs.actual(call, result);
+      } finally {
+        reservation.settle(costNano);
+      }
+    };
     return { ...toAdmission(reservation, false), settle: reservation.isAdmitted ? settle : UNLIMITED.settle };
   }
 

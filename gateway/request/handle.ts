@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AssayError, describeError } from '#core/contracts/errors.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { BodyRoom, ServerRequest } from '#platform/http-server/mod.ts';
 import { requirePath } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -32,6 +32,7 @@ import { requireAllowedCandidates } from './allowed-candidates.ts';
 import { type PromptedBody, type RequestBody, readRequestBody } from './body.ts';
 import type { Call, Caller, CallHeaders } from './call.ts';
 import { readCallHeaders } from './headers.ts';
+import { logDefect } from './log-defect.ts';
 import { type CallResult, type LoggedCall, type Recorder, recordOnce } from './record.ts';
 import type { ReserveRequestId } from './request-id.ts';
 
@@ -151,8 +152,12 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
   let cached = UNCACHED;
   let admission = UNLIMITED;
   const onEnd = (result: CallResult | null): void => {
-    admission.settle(result);
-    cached.store(result);
+    // Calls that wait for this one's response get it even when its cost cannot be settled.
+    try {
+      admission.settle(result);
+    } finally {
+      cached.store(result);
+    }
   };
   try {
     if (cacheOptions !== null) {
@@ -175,7 +180,7 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
     const logged: LoggedCall = { call, cachedFrom: stored?.requestId ?? null, logging };
     const source =
       stored === null ? steps.fromProviders(call, requests, ready.retries) : fromCache(requests[0]!, stored);
-    const record = recordOnce(logged, steps.recorder, onEnd);
+    const record = recordOnce(logged, { ...steps, onEnd });
     return await relayCall({ logged, headers: ownHeaders, record }, source, steps);
   } catch (error) {
     onEnd(null);
@@ -190,10 +195,7 @@ function failed(
   endpoint: ApiEndpoint,
   log: Logger,
 ): Response {
-  if (!(error instanceof AssayError)) {
-    const stack = error instanceof Error ? error.stack : undefined;
-    log.error({ requestId, error: describeError(error), stack }, 'call failed');
-  }
+  if (!(error instanceof AssayError)) logDefect(log, requestId, error, 'call failed');
   return errorReply(error, headers, endpoint.errors);
 }
 
@@ -208,7 +210,7 @@ async function refuse(
   policy: string,
   headers: HeaderPairs,
   onEnd: (result: CallResult) => void,
-  { logging, recorder }: Pick<CallSteps, 'logging' | 'recorder'>,
+  { logging, recorder, log }: Pick<CallSteps, 'logging' | 'recorder' | 'log'>,
 ): Promise<Response> {
   const error = new AssayError(
     'rate_limit_exceeded',
@@ -221,7 +223,7 @@ async function refuse(
   // The reply is ours, and whole.
   const outcome = { ...failedOutcome(refused, error), truncated: false };
   const logged = { call: refused, cachedFrom: null, logging: logging.decide(call.caller) };
-  const record = recordOnce(logged, recorder, onEnd);
+  const record = recordOnce(logged, { recorder, onEnd, log });
   const isKept = await record({ outcome, candidate: call.candidates[0]!, attempts: [] });
   const allHeaders = [...idHeaders(id), ...others, ...unloggedHeaders(isKept)];
   return errorReply(error, allHeaders, call.endpoint.errors);

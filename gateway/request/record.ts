@@ -10,6 +10,7 @@ import type { Candidate } from '../providers/resolve.ts';
 import { readCompletion } from '../response/read-completion.ts';
 import type { Attempt } from '../routing/mod.ts';
 import type { Call, Outcome } from './call.ts';
+import { logDefect } from './log-defect.ts';
 
 const NOTHING = Buffer.alloc(0);
 
@@ -46,7 +47,7 @@ export type Recorder = {
   begin(logged: LoggedCall): Promise<boolean>;
   /**
    * Commits a call's record; to be called once for each call that was begun, with the same object. Resolves with whether
-   * it was kept, never rejects: the response goes out either way.
+   * it was kept. Neither throws nor rejects: the response goes out either way.
    */
   record(logged: LoggedCall, result: CallResult): Promise<boolean>;
 };
@@ -54,20 +55,35 @@ export type Recorder = {
 /** Records how a call ended. Only the first result counts; later callers get the promise of the first. */
 export type RecordResult = (result: CallResult) => Promise<boolean>;
 
-/** @param onEnd called with the result before it is committed */
-export function recordOnce(
-  logged: LoggedCall,
-  recorder: Pick<Recorder, 'record'>,
-  onEnd: (result: CallResult) => void,
-): RecordResult {
+/** What happens at the end of a call. */
+export type CallEnd = {
+  recorder: Pick<Recorder, 'record'>;
+  /** Called once, with the result before it is committed. */
+  onEnd(result: CallResult): void;
+  log: Logger;
+};
+
+/** Makes a call's `RecordResult`, which neither throws nor rejects: the response has to end, whatever fails at its end. */
+export function recordOnce(logged: LoggedCall, end: CallEnd): RecordResult {
   let recorded: Promise<boolean> | null = null;
   return (result) => {
-    if (recorded === null) {
-      recorded = recorder.record(logged, result);
-      onEnd(result);
-    }
+    recorded ??= recordEnd(logged, result, end);
     return recorded;
   };
+}
+
+function recordEnd(
+  logged: LoggedCall,
+  result: CallResult,
+  { recorder, onEnd, log }: CallEnd,
+): Promise<boolean> {
+  const recorded = recorder.record(logged, result);
+  try {
+    onEnd(result);
+  } catch (error) {
+    logDefect(log, logged.call.id, error, 'the end of a call failed');
+  }
+  return recorded;
 }
 
 /** Makes the recorder that writes to an outbox. Calls beyond their organization's logging rate leave nothing there. */
@@ -86,16 +102,22 @@ export function createRecorder(outbox: Outbox, clock: Clock, log: Logger): Recor
     record: (logged, result) => {
       const { atOnce, settled } = logged.logging;
       // Ordinary calls do not wait for a promise.
-      if (atOnce !== null) return append(logged, result, atOnce);
-      return settled.then((isLogged) => append(logged, result, isLogged));
+      if (atOnce !== null) return tryAppend(logged, result, atOnce);
+      return settled.then((isLogged) => tryAppend(logged, result, isLogged));
     },
   };
 
-  function append(logged: LoggedCall, result: CallResult, isLogged: boolean): Promise<boolean> {
-    if (!isLogged) {
-      outbox.discard(logged);
-      return Promise.resolve(false);
+  function tryAppend(logged: LoggedCall, result: CallResult, isLogged: boolean): Promise<boolean> {
+    try {
+      if (isLogged) return append(logged, result);
+    } catch (error) {
+      logDefect(log, logged.call.id, error, 'the record of a call could not be made');
     }
+    outbox.discard(logged);
+    return Promise.resolve(false);
+  }
+
+  function append(logged: LoggedCall, result: CallResult): Promise<boolean> {
     const { call } = logged;
     const { head, unreadable } = readableHead(entryHead(logged, result, clock));
     if (unreadable.length > 0)
@@ -188,7 +210,10 @@ function interruptedHead(logged: LoggedCall): LogEntryHead {
 }
 
 function withoutText(outcome: Outcome): Buffer {
-  const completion = readCompletion(outcome);
-  // A response that cannot be read cannot be reduced either: nothing of it is kept.
-  return Buffer.from(completion === null ? '{}' : JSON.stringify(answerSkeleton(completion)));
+  // Nothing is kept of a response that cannot be read, nor of one whose usage is nested too deep to be written.
+  try {
+    return Buffer.from(JSON.stringify(answerSkeleton(readCompletion(outcome))));
+  } catch {
+    return Buffer.from('{}');
+  }
 }

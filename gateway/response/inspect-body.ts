@@ -21,7 +21,8 @@ import { TextEnds, unpack } from './unpack.ts';
 export function errorStatus(error: unknown): number | null {
   if (!isObject(error)) return null;
   for (const said of [error.code, error.status]) {
-    const status = Number(said);
+    // A list is not converted: it may be nested deeper than the stack.
+    const status = isObject(said) || Array.isArray(said) ? Number.NaN : Number(said);
     if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
   }
   return statusOfErrorType(typeof error.type === 'string' ? error.type : '');

@@ -89,10 +89,10 @@ export async function relayCall(
     if (!isEventStream(result) || !(encoding === null || canDecode(encoding)))
       return await relayBuffered(relay, maxBytes);
     const response = encoding === null ? result : decodedResponse(result, encoding, label);
-    const { clock } = options;
+    const { clock, log } = options;
     return await relayStreamed(
       { ...relay, response },
-      { hidesUsage, logging: logged.logging, maxLoggedBytes: maxBytes, now: () => clock.monotonic() },
+      { hidesUsage, logging: logged.logging, maxLoggedBytes: maxBytes, now: () => clock.monotonic(), log },
     );
   } catch (error) {
     return await fail(failedHere(error));

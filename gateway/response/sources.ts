@@ -132,10 +132,14 @@ export function createCacheLookUp(cache: ResponseCache, clock: Pick<Clock, 'now'
       else if (answer !== null) cache.store(query, answer);
     };
     const store = (result: CallResult | null): void => {
-      // The response of another model of a list is not one of the first, which later calls are for.
-      const answer = result?.candidate === candidate ? storable(call, result, clock.now()) : null;
-      if (answer instanceof Promise) void answer.then(keep);
-      else keep(answer);
+      let answer: StoredResponse | null | Promise<StoredResponse | null> = null;
+      try {
+        // The response of another model of a list is not one of the first, which later calls are for.
+        if (result?.candidate === candidate) answer = storable(call, result, clock.now());
+      } finally {
+        if (answer instanceof Promise) void answer.then(keep);
+        else keep(answer);
+      }
     };
     return { stored: null, headers: MISS, store };
   };

@@ -8,7 +8,9 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { failedHere, type ResponseHandler } from '#platform/http-client/mod.ts';
 import { GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
+import type { Logger } from '#platform/observability/log.ts';
 import type { LoggingDecision } from '../limits/logging-rate.ts';
+import { logDefect } from '../request/log-defect.ts';
 import { ClientStream } from './client-stream.ts';
 import { errorStatus, mayHoldError } from './inspect-body.ts';
 import type { ResponseRelay } from './outcome.ts';
@@ -26,6 +28,7 @@ export type StreamOptions = {
   maxLoggedBytes: number;
   /** Milliseconds on the monotonic clock. */
   now(): number;
+  log: Logger;
 };
 
 /** Relays a stream of events; resolves with the reply that it begins. */
@@ -120,7 +123,7 @@ class StreamRelay implements ResponseHandler {
   }
 
   #send(frames: Buffer[]): void {
-    if (frames.length === 0) return;
+    if (frames.length === 0 || this.#isFinished) return;
     if (this.#phase === 'responding') {
       this.#client.write(joinBytes(frames));
       return;
@@ -168,14 +171,24 @@ class StreamRelay implements ResponseHandler {
 
   /** Puts together what is logged, and goes on with it: at once, or for a long stream some turns later. */
   #assemble(goOn: (assembled: AssembledStream) => void): void {
-    if (this.#loggedBytes <= ASSEMBLED_AT_ONCE_BYTES)
+    const fail = (error: unknown) => this.#fail(error);
+    if (this.#loggedBytes > ASSEMBLED_AT_ONCE_BYTES) {
+      assembleInTurns(this.#logged.pieces()).then(goOn).catch(fail);
+      return;
+    }
+    try {
       goOn(assembleStream(this.#logged.bytes().toString('utf8')));
-    else
-      assembleInTurns(this.#logged.pieces())
-        .then(goOn)
-        .catch((error) => {
-          if (this.#phase === 'responding') this.#breakOff(failedHere(error));
-        });
+    } catch (error) {
+      fail(error);
+    }
+  }
+
+  /** Ends a stream whose end the gateway failed to read. */
+  #fail(error: unknown): void {
+    const { response, call } = this.#relay;
+    logDefect(this.#options.log, call.id, error, 'the end of a stream could not be read');
+    response.body.stop();
+    this.#breakOff(failedHere(error));
   }
 
   #finish(broken: AssayError | null): void {

@@ -13,7 +13,7 @@ import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import { parseRequestBody, type RequestBody } from '../../../../gateway/request/body.ts';
 import type { Call, Outcome } from '../../../../gateway/request/call.ts';
 import { readCallHeaders } from '../../../../gateway/request/headers.ts';
-import { createRecorder } from '../../../../gateway/request/record.ts';
+import { createRecorder, recordOnce } from '../../../../gateway/request/record.ts';
 import { buildRecord } from '../../../../ingest/build-record.ts';
 import { TEST_ORGANIZATION } from '../../../support/log-entries.ts';
 
@@ -22,11 +22,14 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
   const read = readConfig({ CUSTOM_BASE_URL: 'http://127.0.0.1:9/v1' });
   if (!read.ok) throw new Error(read.problems.join('\n'));
   const entries: LogEntry[] = [];
+  let discarded = 0;
   const keep = async (_key: unknown, entry: LogEntry) => entries.push(entry) > 0;
   const outbox = {
     append: keep,
     begin: keep,
-    discard: () => {},
+    discard: () => {
+      discarded += 1;
+    },
     appended: 0,
     refused: 0,
     bytesOnDisk: 0,
@@ -72,7 +75,12 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
   const logged = { call, cachedFrom: null, logging: LOGGED };
   const record = (given: Outcome = outcome) =>
     recorder.record(logged, { outcome: given, candidate, attempts: [] });
-  return { entries, lines, outcome, record, begin: () => recorder.begin(logged) };
+  const recordBefore = (onEnd: () => void) => {
+    const once = recordOnce(logged, { recorder, onEnd, log: pino(lines) });
+    return () => once({ outcome, candidate, attempts: [] });
+  };
+  const begin = () => recorder.begin(logged);
+  return { entries, outbox, discarded: () => discarded, lines, outcome, record, recordBefore, begin };
 }
 
 t.test(
@@ -124,4 +132,30 @@ t.test('the START and the record of a call with a prompt have its version and in
     t.match(buildRecord(entry).request, { prompt_id: 'p', prompt_version: '2.0', inputs: null });
     t.notMatch(Buffer.from(entry.head).toString(), '1234567890');
   }
+});
+
+t.test('a record that cannot be made ends its call as one that is not kept, and is logged', async (t) => {
+  const { outbox, discarded, lines, recordBefore } = await setUp();
+  outbox.append = () => {
+    throw new RangeError('Too deep');
+  };
+  let ends = 0;
+  const record = recordBefore(() => {
+    ends += 1;
+  });
+  t.strictSame(await Promise.all([record(), record()]), [false, false]);
+  t.strictSame([ends, discarded()], [1, 1], 'the call ends once, and its START is closed');
+  const [line] = await once(lines, 'data');
+  t.match(JSON.parse(String(line)), { level: 50, requestId: 'c1', error: 'Too deep', stack: /RangeError/ });
+});
+
+t.test('a record is kept when the settlement of its call throws, and that is logged', async (t) => {
+  const { entries, lines, recordBefore } = await setUp();
+  const record = recordBefore(() => {
+    throw new TypeError('No cost');
+  });
+  t.equal(await record(), true);
+  t.equal(entries.length, 1);
+  const [line] = await once(lines, 'data');
+  t.match(JSON.parse(String(line)), { level: 50, requestId: 'c1', error: 'No cost' });
 });
