@@ -45,7 +45,7 @@ import { gatewayFacts } from './providers/facts.ts';
 import { createResolver } from './providers/resolve.ts';
 import { createAuthenticator } from './request/authenticate.ts';
 import { createCallHandler } from './request/handle.ts';
-import { createRecorder } from './request/record.ts';
+import { createRecorder, LateRecords } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
 import { errorDetails } from './response/reply.ts';
 import { createCacheLookUp, createProviderSources } from './response/sources.ts';
@@ -61,7 +61,7 @@ const BODIES_SHARE = 4;
 /** Connections of each of three pools: keys and ids, limits, stored responses. None keeps another waiting. */
 const POSTGRES_CONNECTIONS = 4;
 const STATEMENT_TIMEOUT_MS = 5_000;
-/** Time for writes that Postgres still lacks: responses to store, settlements of what calls cost. */
+/** Time for large responses to be recorded; and for what Postgres still lacks: responses to store, settlements of costs. */
 const LAST_WRITES_MS = 2_000;
 
 /** Starts the gateway; `config.databaseUrl` must be set. */
@@ -148,6 +148,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     maxBodyBytes: config.maxBodyBytes,
   });
   watchBodies(metrics, bodySlots);
+  const lateRecords = new LateRecords();
   const handleCall = createCallHandler({
     clock,
     log,
@@ -166,6 +167,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     logging: createLoggingRate(limiter, metricsOf.onUnlogged),
     fromProviders: createProviderSources(client, attemptLoop, config.maxBodyBytes),
     recorder: metricsOf.counted(createRecorder(outbox, clock, log)),
+    lateRecords,
   });
   const app = createGatewayApp({
     handleCall,
@@ -210,6 +212,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
         { what: 'closing the server', run: () => server.close(config.shutdownMs) },
         { what: 'letting go of the certificate', run: async () => certificate?.stop() },
         // 2. Every record that was begun is committed, and on its way.
+        { what: 'recording the last large responses', run: () => lateRecords.settled(LAST_WRITES_MS) },
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         { what: 'withdrawing the report', run: () => report.stop() },
         // 3. Then what they needed.

@@ -38,28 +38,36 @@ export function assembleStream(text: string): AssembledStream {
   return stream.end();
 }
 
-/** Bytes read in one turn of the event loop: about 5 ms. With fewer, the overhead of the turns would show. */
-const BYTES_A_TURN = 256 * 1024;
+/** Bytes of one slice: a millisecond or two of events, and the overhead of slices does not show. */
+const SLICE_BYTES = 64 * 1024;
 
 /**
- * Assembles a stream of any length in several turns of the event loop, so that other calls go on meanwhile.
+ * Assembles a stream of any length in slices, so that other calls go on meanwhile.
  * @param chunks the stream's bytes, cut anywhere
+ * @param inTurns calls the slice it is given in turns of the event loop until it returns true, or rejects with its error
  */
-export async function assembleInTurns(chunks: readonly Uint8Array[]): Promise<AssembledStream> {
+export async function assembleInTurns(
+  chunks: readonly Uint8Array[],
+  inTurns: (slice: () => boolean) => Promise<void>,
+): Promise<AssembledStream> {
   const stream = new Stream();
   const parser = createParser({ onEvent: ({ event, data }) => stream.take(event ?? null, data) });
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true });
-  let bytes = 0;
-  for (const chunk of chunks) {
-    for (let from = 0; from < chunk.length; from += BYTES_A_TURN) {
-      const piece = chunk.subarray(from, from + BYTES_A_TURN);
+  let [index, from] = [0, 0];
+  await inTurns(() => {
+    let bytes = 0;
+    while (bytes < SLICE_BYTES && index < chunks.length) {
+      const chunk = chunks[index]!;
+      const piece = chunk.subarray(from, from + SLICE_BYTES - bytes);
       parser.feed(decoder.decode(piece, { stream: true }));
       bytes += piece.length;
-      if (bytes < BYTES_A_TURN) continue;
-      bytes = 0;
-      await new Promise((resolve) => setImmediate(resolve));
+      from += piece.length;
+      if (from < chunk.length) continue;
+      index += 1;
+      from = 0;
     }
-  }
+    return index === chunks.length;
+  });
   parser.feed(`${decoder.decode()}\n\n`);
   return stream.end();
 }

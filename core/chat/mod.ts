@@ -6,5 +6,5 @@ export { type AssembledStream, assembleInTurns, assembleStream } from './assembl
 export { inputText, outputText, plainText, type Spoken, spokenMessage } from './body-texts.ts';
 export { readFrameData } from './frame-data.ts';
 export { PREVIEW_LENGTH, previewOfAnswer, previewOfQuestion } from './preview.ts';
-export { answerSkeleton } from './skeleton.ts';
+export { answerSkeleton, SKELETON_MEMBERS } from './skeleton.ts';
 export { readBegunUsage, readUsage, textUsage, type Usage } from './usage.ts';

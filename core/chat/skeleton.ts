@@ -1,10 +1,19 @@
 import { isObject, type JsonObject } from '../json-values/mod.ts';
 
 /**
- * Members of chat completions, completions, embeddings and moderations; `type` is a member of Messages, `created_at` of
- * Responses.
+ * The members of an answer that its skeleton has: those of chat completions, completions, embeddings and moderations;
+ * `type` is a member of Messages, `created_at` of Responses.
  */
-const KEPT = ['id', 'object', 'type', 'created', 'created_at', 'model', 'usage', 'service_tier'];
+export const SKELETON_MEMBERS: readonly string[] = [
+  'id',
+  'object',
+  'type',
+  'created',
+  'created_at',
+  'model',
+  'usage',
+  'service_tier',
+];
 
 /**
  * Returns the part of an answer that is logged although the caller asked not to log its text: id, model and usage, so
@@ -13,7 +22,7 @@ const KEPT = ['id', 'object', 'type', 'created', 'created_at', 'model', 'usage',
 export function answerSkeleton(answer: unknown): JsonObject {
   if (!isObject(answer)) return {};
   const skeleton: JsonObject = {};
-  for (const name of KEPT) {
+  for (const name of SKELETON_MEMBERS) {
     if (answer[name] !== undefined) skeleton[name] = answer[name];
   }
   return skeleton;

@@ -81,7 +81,8 @@ export type ResponseCache = {
 };
 
 const MIB = 1024 * 1024;
-const LARGEST_RESPONSE_BYTES = 8 * MIB;
+/** A larger response is not stored: it would take the room of many. */
+export const LARGEST_STORED_BYTES = 8 * MIB;
 const DEFAULT_QUEUED_BYTES = 64 * MIB;
 const DEFAULT_ORGANIZATION_BYTES = 1024 * MIB;
 /** Longer than nearly every response takes; a follower that waits longer is better off with a call of its own. */
@@ -186,7 +187,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   /** Stores a response; resolves when Postgres has it, or will not get it. */
   async function keep(query: CacheQuery, given: StoredResponse): Promise<void> {
     const isSuccess = given.status >= 200 && given.status < 300;
-    if (!isSuccess || given.body.length > LARGEST_RESPONSE_BYTES || query.maxAgeMs <= 0) return;
+    if (!isSuccess || given.body.length > LARGEST_STORED_BYTES || query.maxAgeMs <= 0) return;
     if (erased.has(given.requestId)) return;
     // Copied, because a body may be a slice of a buffer many times its size.
     const body = Buffer.allocUnsafeSlow(given.body.length);

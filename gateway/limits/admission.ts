@@ -3,11 +3,12 @@ import { LRUCache } from 'lru-cache';
 import type { Catalog } from '#core/models/mod.ts';
 import { parsePolicy, rateLimitHeaders } from '#core/rate-limit/mod.ts';
 import type { Decision, Limit, Limiter, Policy, Reservation } from '#platform/limiter/mod.ts';
-import type { Call, Caller, CallHeaders } from '../request/call.ts';
+import type { Call, Caller, CallHeaders, Outcome } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
 import type { HeaderPairs } from '../response/reply.ts';
 import { createCosts } from './cost.ts';
 import { counterOf } from './policy.ts';
+import { hasUsageAtEnd } from './scan-usage.ts';
 
 /** The limit of a call: by the policy that it names, or by its key's. */
 export type CallLimit = Limit & {
@@ -21,12 +22,20 @@ export type Admission = {
   readonly refusedBy: string | null;
   /** Headers of every reply to the call. */
   readonly headers: HeaderPairs;
+  /** Returns whether `settle` reads the completion in a response, all of it. */
+  reads(outcome: Outcome): boolean;
   /** Settles the call's estimated cost; to be called once, with the result, or null when the call was not made. */
   settle(result: CallResult | null): void;
 };
 
 /** The admission of a call without a limit. */
-export const UNLIMITED: Admission = { isAdmitted: true, refusedBy: null, headers: [], settle: () => {} };
+export const UNLIMITED: Admission = {
+  isAdmitted: true,
+  refusedBy: null,
+  headers: [],
+  reads: () => false,
+  settle: () => {},
+};
 
 export type CallLimits = {
   /**
@@ -75,7 +84,10 @@ export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costO
         reservation.settle(costNano);
       }
     };
-    return { ...toAdmission(reservation, false), settle: reservation.isAdmitted ? settle : UNLIMITED.settle };
+    const admission = toAdmission(reservation, false);
+    if (!reservation.isAdmitted) return admission;
+    const reads = (outcome: Outcome) => !call.endpoint.isFree && !hasUsageAtEnd(outcome);
+    return { ...admission, reads, settle };
   }
 
   function admitByBoth(call: Call, named: Limit, own: Limit): Promise<Admission> {
@@ -123,6 +135,7 @@ function toAdmission(decision: Decision, isStored: boolean): Admission {
     isAdmitted,
     refusedBy: isAdmitted ? null : decision.policy.text,
     headers: headers.map(([name, value]) => [name.toLowerCase(), value]),
+    reads: UNLIMITED.reads,
     settle: UNLIMITED.settle,
   };
 }

@@ -9,7 +9,7 @@
 import { assembleStream } from '#core/chat/mod.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import type { Outcome } from '../request/call.ts';
-import { readCompletion } from '../response/read-completion.ts';
+import { isClear, readCompletion } from '../response/read-completion.ts';
 
 const USAGE = '"usage"';
 const MODEL = '"model"';
@@ -23,11 +23,16 @@ const NEAR_CHARACTERS = 512;
  * response, or the whole response. Null: the response is not an object.
  */
 export function scanUsage(outcome: Outcome): JsonObject | null {
-  const { responseBody, contentEncoding, stream } = outcome;
-  const isClear = contentEncoding === null || contentEncoding === 'identity';
-  const read = stream ? readLastChunk : readEnds;
-  const found = (isClear ? read(responseBody.toString('utf8')) : null) ?? readCompletion(outcome);
-  return isObject(found) ? found : null;
+  const { completion, responseBody, contentEncoding, stream } = outcome;
+  if (completion !== undefined) return completion;
+  if (!isClear(contentEncoding)) return readCompletion(outcome);
+  const found = stream ? readLastChunk(responseBody) : readEnds(responseBody.toString('utf8'));
+  return found ?? readCompletion(outcome);
+}
+
+/** Returns whether the usage of a stream is read of its last chunk, without putting the stream together. */
+export function hasUsageAtEnd({ responseBody, stream }: Outcome): boolean {
+  return stream && readLastChunk(responseBody) !== null;
 }
 
 /** Reads the beginning and the end of a response; null: the whole response has to be parsed. */
@@ -70,19 +75,29 @@ const ONE_LINE_EVENT = /^data: ?(\{.*\})$/;
 /** The texts that may follow the last chunk. */
 const END_MARKERS = new Set(['', 'data: [DONE]']);
 
+/** So much of a stream's beginning and of its end is read: more than its first chunk and its last ones have. */
+const END_BYTES = 16 * 1024;
+
 /** Reads the last chunk with a usage; null: the stream is not one of chunks, or other chunks follow. */
-function readLastChunk(text: string): JsonObject | null {
-  const [first, from] = [text.indexOf('\n\n'), text.lastIndexOf('\n\n', text.lastIndexOf(USAGE))];
+function readLastChunk(stream: Buffer): JsonObject | null {
+  const text = stream.toString('utf8', Math.max(0, stream.length - END_BYTES));
+  const from = text.lastIndexOf('\n\n', text.lastIndexOf(USAGE));
   const end = text.indexOf('\n\n', from + 2);
   if (from < 0 || end < 0 || !END_MARKERS.has(text.slice(end).trim())) return null;
   const [, data] = ONE_LINE_EVENT.exec(text.slice(from + 2, end)) ?? [];
-  if (data === undefined || !hasChunks(text.slice(0, first))) return null;
+  if (data === undefined) return null;
   try {
+    if (!hasChunks(firstEvent(stream))) return null;
     const { model, usage } = JSON.parse(data) as JsonObject;
     return typeof model === 'string' && model !== '' && isEnough(usage) ? { model, usage } : null;
   } catch {
     return null;
   }
+}
+
+/** Returns the first event of a stream; nothing of one that is longer than `END_BYTES`. */
+function firstEvent(stream: Buffer): string {
+  return stream.toString('utf8', 0, Math.max(0, stream.subarray(0, END_BYTES).indexOf('\n\n')));
 }
 
 /** Returns whether a stream with this beginning consists of chunks: its first event shows the dialect. */

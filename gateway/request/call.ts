@@ -1,5 +1,6 @@
 /** A call: one client request and all that the gateway does for it. Nothing of it changes after it is made. */
 import type { Source } from '#core/contracts/log-entry.ts';
+import type { JsonObject } from '#core/json/mod.ts';
 import type { AllowLists } from '#core/keys/mod.ts';
 import type { ProviderKeys } from '#platform/provider-keys/mod.ts';
 import type { CacheHeaders } from '../cache/mod.ts';
@@ -92,4 +93,9 @@ export type Outcome = {
   ttftMs: number | null;
   truncated: boolean;
   errorCode: string | null;
+  /**
+   * The completion that the body holds, as `withCompletion` reads it; null: it holds none. Undefined: it was not read, and is
+   * small enough to be read by those who need it.
+   */
+  completion?: JsonObject | null | undefined;
 };

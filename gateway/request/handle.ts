@@ -33,7 +33,7 @@ import { type PromptedBody, type RequestBody, readRequestBody } from './body.ts'
 import type { Call, Caller, CallHeaders } from './call.ts';
 import { readCallHeaders } from './headers.ts';
 import { logDefect } from './log-defect.ts';
-import { type CallResult, type LoggedCall, type Recorder, recordOnce } from './record.ts';
+import { type CallResult, type LateRecords, type LoggedCall, type Recorder, recordOnce } from './record.ts';
 import type { ReserveRequestId } from './request-id.ts';
 
 /** The steps of a call. */
@@ -64,6 +64,7 @@ export type CallSteps = {
   logging: LoggingRate;
   fromProviders: ProviderSources;
   recorder: Recorder;
+  lateRecords: LateRecords;
 };
 
 /** A body that several candidates may be prepared for in one turn of the event loop. */
@@ -180,7 +181,9 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
     const logged: LoggedCall = { call, cachedFrom: stored?.requestId ?? null, logging };
     const source =
       stored === null ? steps.fromProviders(call, requests, ready.retries) : fromCache(requests[0]!, stored);
-    const record = recordOnce(logged, { ...steps, onEnd });
+    const reads = (result: CallResult) => admission.reads(result.outcome) || cached.reads(result);
+    const { recorder, lateRecords, log } = steps;
+    const record = recordOnce(logged, { recorder, lateRecords, reads, onEnd, log });
     return await relayCall({ logged, headers: ownHeaders, record }, source, steps);
   } catch (error) {
     onEnd(null);
@@ -210,7 +213,7 @@ async function refuse(
   policy: string,
   headers: HeaderPairs,
   onEnd: (result: CallResult) => void,
-  { logging, recorder, log }: Pick<CallSteps, 'logging' | 'recorder' | 'log'>,
+  steps: Pick<CallSteps, 'logging' | 'recorder' | 'lateRecords' | 'log'>,
 ): Promise<Response> {
   const error = new AssayError(
     'rate_limit_exceeded',
@@ -222,8 +225,8 @@ async function refuse(
   const others = headers.filter(([name]) => name !== 'service-request-id');
   // The reply is ours, and whole.
   const outcome = { ...failedOutcome(refused, error), truncated: false };
-  const logged = { call: refused, cachedFrom: null, logging: logging.decide(call.caller) };
-  const record = recordOnce(logged, { recorder, onEnd, log });
+  const logged = { call: refused, cachedFrom: null, logging: steps.logging.decide(call.caller) };
+  const record = recordOnce(logged, { ...steps, reads: () => false, onEnd });
   const isKept = await record({ outcome, candidate: call.candidates[0]!, attempts: [] });
   const allHeaders = [...idHeaders(id), ...others, ...unloggedHeaders(isKept)];
   return errorReply(error, allHeaders, call.endpoint.errors);

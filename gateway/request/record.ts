@@ -5,9 +5,10 @@ import { readableHead } from '#core/contracts/readable-head.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import type { LoggingDecision } from '../limits/logging-rate.ts';
 import type { Candidate } from '../providers/resolve.ts';
-import { readCompletion } from '../response/read-completion.ts';
+import { isReadAhead, readCompletion, withCompletion } from '../response/read-completion.ts';
 import type { Attempt } from '../routing/mod.ts';
 import type { Call, Outcome } from './call.ts';
 import { logDefect } from './log-defect.ts';
@@ -55,21 +56,59 @@ export type Recorder = {
 /** Records how a call ended. Only the first result counts; later callers get the promise of the first. */
 export type RecordResult = (result: CallResult) => Promise<boolean>;
 
+/** Records that wait until their responses are read. A client that left waits for none of them, and a shutdown has to. */
+export class LateRecords {
+  readonly #records = new Set<Promise<boolean>>();
+
+  /** Takes a record that is under way, and does not reject. */
+  add(record: Promise<boolean>): void {
+    this.#records.add(record);
+    void record.then(() => this.#records.delete(record));
+  }
+
+  /** Resolves when all of them are committed, and after `withinMs` at the latest. */
+  async settled(withinMs: number): Promise<void> {
+    await settlesWithin(Promise.all(this.#records), withinMs);
+  }
+}
+
 /** What happens at the end of a call. */
 export type CallEnd = {
   recorder: Pick<Recorder, 'record'>;
+  lateRecords: LateRecords;
+  /** Returns whether `onEnd` reads the completion in a response. */
+  reads(result: CallResult): boolean;
   /** Called once, with the result before it is committed. */
   onEnd(result: CallResult): void;
   log: Logger;
 };
 
-/** Makes a call's `RecordResult`, which neither throws nor rejects: the response has to end, whatever fails at its end. */
+/**
+ * Makes a call's `RecordResult`, which neither throws nor rejects: the response has to end, whatever fails at its end. A
+ * large response is read first, in turns of the event loop, if its record or `onEnd` needs its completion.
+ */
 export function recordOnce(logged: LoggedCall, end: CallEnd): RecordResult {
   let recorded: Promise<boolean> | null = null;
   return (result) => {
-    recorded ??= recordEnd(logged, result, end);
+    recorded ??= isRead(logged, result, end)
+      ? recordRead(logged, result, end)
+      : recordEnd(logged, result, end);
     return recorded;
   };
+}
+
+function isRead({ call, logging }: LoggedCall, result: CallResult, end: CallEnd): boolean {
+  if (!isReadAhead(result.outcome)) return false;
+  return (call.headers.omitResponse && logging.atOnce !== false) || end.reads(result);
+}
+
+function recordRead(logged: LoggedCall, result: CallResult, end: CallEnd): Promise<boolean> {
+  const recordOutcome = (outcome: Outcome) => recordEnd(logged, { ...result, outcome }, end);
+  const read = withCompletion(result.outcome);
+  if (!(read instanceof Promise)) return recordOutcome(read);
+  const recorded = read.then(recordOutcome);
+  end.lateRecords.add(recorded);
+  return recorded;
 }
 
 function recordEnd(

@@ -1,16 +1,20 @@
 /** The two sources of a call's response: the cache, and the candidates, each sent the request that was prepared for it. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { isObject, MAX_BODY_DEPTH, type MemberSpan } from '#core/json/mod.ts';
 import { type ProviderClient, type ProviderResponse, ResponseBody } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { scanMembersInTurns } from '#platform/process/turns.ts';
-import { type CacheOptions, cacheQuery, type ResponseCache, type StoredResponse } from '../cache/mod.ts';
+import {
+  type CacheOptions,
+  cacheQuery,
+  LARGEST_STORED_BYTES,
+  type ResponseCache,
+  type StoredResponse,
+} from '../cache/mod.ts';
 import type { PreparedBody, PreparedRequest } from '../providers/prepare-request.ts';
 import type { Call, Outcome } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
 import type { AttemptLoop, CandidateResponse } from '../routing/mod.ts';
 import { errorPayloadStatus, findInvalidBody } from './inspect-body.ts';
-import { readCompletion } from './read-completion.ts';
+import { isClear, readCompletion } from './read-completion.ts';
 import type { ResponseSource } from './relay.ts';
 import { type HeaderPairs, knownIdHeaders } from './reply.ts';
 import { translatedResponse } from './translated.ts';
@@ -92,6 +96,8 @@ export type CacheLookUp = {
   readonly stored: StoredResponse | null;
   /** For every reply to the call. */
   readonly headers: HeaderPairs;
+  /** Returns whether `store` reads the completion in a response. */
+  reads(result: CallResult): boolean;
   /**
    * Stores the call's response where it may be stored, and hands it to identical calls that wait for it; to be called
    * once, with how the call ended, or null when it was not made.
@@ -100,7 +106,7 @@ export type CacheLookUp = {
 };
 
 /** The look-up of a call that does not use the cache. */
-export const UNCACHED: CacheLookUp = { stored: null, headers: [], store: () => {} };
+export const UNCACHED: CacheLookUp = { stored: null, headers: [], reads: () => false, store: () => {} };
 
 /**
  * Looks for the response that is stored for a call, or that an identical call under way gets for it.
@@ -124,60 +130,47 @@ export function createCacheLookUp(cache: ResponseCache, clock: Pick<Clock, 'now'
       body,
     });
     const found = options.isReading ? await cache.find(query) : null;
-    if (found !== null) return { stored: found, headers: HIT, store: UNCACHED.store };
+    if (found !== null) return { ...UNCACHED, stored: found, headers: HIT };
     const turn = options.isCoalescing ? await cache.lead(query, call.signal) : null;
-    if (turn !== null && !turn.isLeader) return { stored: turn.answer, headers: HIT, store: UNCACHED.store };
-    const keep = (answer: StoredResponse | null): void => {
-      if (turn !== null) turn.done(answer);
-      else if (answer !== null) cache.store(query, answer);
-    };
+    if (turn !== null && !turn.isLeader) return { ...UNCACHED, stored: turn.answer, headers: HIT };
+    // The response of another model of a list is not one of the first, which later calls are for.
+    const reads = (result: CallResult): boolean =>
+      result.candidate === candidate &&
+      isStorable(call, result.outcome) &&
+      // Calls that wait for a response get it of any size.
+      (turn !== null || result.outcome.responseBody.length <= LARGEST_STORED_BYTES);
     const store = (result: CallResult | null): void => {
-      let answer: StoredResponse | null | Promise<StoredResponse | null> = null;
+      let answer: StoredResponse | null = null;
       try {
-        // The response of another model of a list is not one of the first, which later calls are for.
-        if (result?.candidate === candidate) answer = storable(call, result, clock.now());
+        if (result !== null && reads(result) && isCompletion(result.outcome))
+          answer = storedResponse(call, result.outcome, clock.now());
       } finally {
-        if (answer instanceof Promise) void answer.then(keep);
-        else keep(answer);
+        if (turn !== null) turn.done(answer);
+        else if (answer !== null) cache.store(query, answer);
       }
     };
-    return { stored: null, headers: MISS, store };
+    return { stored: null, headers: MISS, reads, store };
   };
 }
 
-/** Only responses that are whole, successful and not to be forgotten are stored. Returns a promise only for a large one. */
-function storable(
-  call: Call,
-  { outcome }: CallResult,
-  nowMs: number,
-): StoredResponse | null | Promise<StoredResponse | null> {
-  if (outcome.truncated || outcome.errorCode !== null || call.headers.omitResponse) return null;
-  const { status, contentEncoding, contentType, responseBody } = outcome;
-  if (status < 200 || status > 299 || (contentEncoding ?? 'identity') !== 'identity') return null;
-  const response = { requestId: call.id, storedAtMs: nowMs, status, contentType, body: responseBody };
-  const isGood = isCompletion(outcome);
-  if (isGood instanceof Promise) return isGood.then((isSo) => (isSo ? response : null));
-  return isGood ? response : null;
+/** Only responses that are whole, successful and not to be forgotten are stored. */
+function isStorable(call: Call, { truncated, errorCode, status, contentEncoding }: Outcome): boolean {
+  if (truncated || errorCode !== null || call.headers.omitResponse) return false;
+  return status >= 200 && status <= 299 && isClear(contentEncoding);
 }
-
-/** Up to here a response is parsed, in less than a millisecond. Embeddings of a long list are tens of megabytes. */
-const LARGEST_PARSED_BYTES = 64 * 1024;
 
 /**
  * Returns whether a response is an object without an error. One that cannot be read broke off, and some providers report a
  * failure under the status 200. Responses of OpenAI's Responses API say `error: null`.
  */
-function isCompletion(outcome: Outcome): boolean | Promise<boolean> {
-  const { responseBody, stream } = outcome;
-  if (stream || responseBody.length <= LARGEST_PARSED_BYTES) {
-    const completion = readCompletion(outcome);
-    return isObject(completion) && (completion.error ?? null) === null;
-  }
-  const isNull = ({ start, end }: MemberSpan) => responseBody.toString('latin1', start, end) === 'null';
-  return scanMembersInTurns(responseBody, { names: ['error'], maxDepth: MAX_BODY_DEPTH }).then(
-    ({ isObject: isOne, spans }) => isOne && spans.get('error')!.every(isNull),
-    () => false,
-  );
+function isCompletion(outcome: Outcome): boolean {
+  const completion = readCompletion(outcome);
+  return completion !== null && (completion.error ?? null) === null;
+}
+
+function storedResponse(call: Call, outcome: Outcome, storedAtMs: number): StoredResponse {
+  const { status, contentType, responseBody } = outcome;
+  return { requestId: call.id, storedAtMs, status, contentType, body: responseBody };
 }
 
 /** Returns a stored response in the form of one that its provider sends now. */

@@ -5,10 +5,12 @@
  */
 import { type AssembledStream, assembleInTurns, assembleStream } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import type { JsonObject } from '#core/json/mod.ts';
 import { failedHere, type ResponseHandler } from '#platform/http-client/mod.ts';
 import { GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
+import { inTurns } from '#platform/process/turns.ts';
 import type { LoggingDecision } from '../limits/logging-rate.ts';
 import { logDefect } from '../request/log-defect.ts';
 import { ClientStream } from './client-stream.ts';
@@ -173,7 +175,7 @@ class StreamRelay implements ResponseHandler {
   #assemble(goOn: (assembled: AssembledStream) => void): void {
     const fail = (error: unknown) => this.#fail(error);
     if (this.#loggedBytes > ASSEMBLED_AT_ONCE_BYTES) {
-      assembleInTurns(this.#logged.pieces()).then(goOn).catch(fail);
+      assembleInTurns(this.#logged.pieces(), inTurns).then(goOn).catch(fail);
       return;
     }
     try {
@@ -208,7 +210,7 @@ class StreamRelay implements ResponseHandler {
       const isExplained = complete || (completion.error ?? null) !== null;
       if (!isExplained && (broken !== null || (call.endpoint.canStream && !this.#isCut))) {
         const message = `The provider ${label} ended its answer before it was whole`;
-        this.#breakOff(broken ?? new AssayError('provider_bad_answer', message));
+        this.#breakOff(broken ?? new AssayError('provider_bad_answer', message), completion);
         return;
       }
       this.#recordEnd(assembled);
@@ -228,9 +230,9 @@ class StreamRelay implements ResponseHandler {
   }
 
   /** A torn event is not passed on: the error stands where it would have been, and no end follows. */
-  #breakOff(error: AssayError): void {
+  #breakOff(error: AssayError, completion?: JsonObject): void {
     const { response, call } = this.#relay;
-    this.#record(response.status, true, error.code);
+    this.#record(response.status, true, error.code, completion);
     this.#endBehind([Buffer.from(call.endpoint.errors.frame(errorDetails(error), this.#frames))]);
   }
 
@@ -238,10 +240,11 @@ class StreamRelay implements ResponseHandler {
   #recordEnd({ completion, complete }: AssembledStream): void {
     const { status } = this.#relay.response;
     const failed = errorStatus(completion.error);
-    this.#record(failed ?? status, failed !== null || !complete, null);
+    this.#record(failed ?? status, failed !== null || !complete, null, completion);
   }
 
-  #record(status: number, truncated: boolean, errorCode: string | null): void {
+  /** @param completion absent: the stream was not put together yet */
+  #record(status: number, truncated: boolean, errorCode: string | null, completion?: JsonObject): void {
     this.#phase = 'recording';
     const responseBody = this.#logged.bytes();
     this.#logged.clear();
@@ -254,6 +257,7 @@ class StreamRelay implements ResponseHandler {
       ttftMs: this.#ttftMs,
       truncated: truncated || this.#isCut,
       errorCode,
+      completion,
     });
     void recorded.then(() => {
       this.#phase = 'recorded';

@@ -14,6 +14,7 @@ import { createResolver } from '../../../gateway/providers/resolve.ts';
 import { createAuthenticator } from '../../../gateway/request/authenticate.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';
 import { createCallHandler } from '../../../gateway/request/handle.ts';
+import { LateRecords } from '../../../gateway/request/record.ts';
 import { createProviderSources } from '../../../gateway/response/sources.ts';
 import { createAttemptLoop, createCircuitBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
 import { waitFor } from '../../support/assay.ts';
@@ -74,6 +75,7 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
           return true;
         },
       },
+      lateRecords: new LateRecords(),
       reserveRequestId: async () => true,
       lookUpCache: () => t.fail('no call uses the cache') as never,
       limits: { limitOf: () => null, admit: () => t.fail('no call is under a limit') as never },

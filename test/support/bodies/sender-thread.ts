@@ -1,7 +1,8 @@
 /** The thread of sender.ts: everything that makes, sends and takes large bodies, so that it does not hold up who is tested. */
 import { once } from 'node:events';
-import { createServer, request } from 'node:http';
+import { createServer, request, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { text as readText } from 'node:stream/consumers';
 import { parentPort } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { bodyOf } from './families.ts';
@@ -39,11 +40,60 @@ function answerTo(path = ''): string | Buffer {
   return path.endsWith('/messages') ? MESSAGE : COMPLETION;
 }
 
-/** Takes any body, reads nothing of it, and answers. */
-const provider = createServer((incoming, response) => {
+/** Events of a response whose text is `count` words, as OpenAI writes them. */
+function* responseEvents(count: number): Generator<string> {
+  const response = { id: 'resp_1', object: 'response', model: 'gpt-4o-mini', error: null };
+  const event = (data: { type: string; [name: string]: unknown }) =>
+    `event: ${data.type}\ndata: ${JSON.stringify(data)}\n\n`;
+  yield event({ type: 'response.created', response: { ...response, status: 'in_progress', output: [] } });
+  const item = { id: `msg_${'0'.repeat(48)}`, type: 'message', role: 'assistant', content: [] };
+  yield event({ type: 'response.output_item.added', output_index: 0, item });
+  const delta = event({
+    type: 'response.output_text.delta',
+    item_id: item.id,
+    output_index: 0,
+    content_index: 0,
+    delta: ' word',
+    logprobs: [],
+    obfuscation: 'abcdefghijk',
+  });
+  for (let words = 0; words < count; words += 1) yield delta;
+  const content = [{ type: 'output_text', text: ' word'.repeat(count) }];
+  const usage = { input_tokens: 10, output_tokens: count, total_tokens: count + 10 };
+  const whole = { ...response, status: 'completed', output: [{ ...item, content }], usage };
+  yield event({ type: 'response.completed', response: whole });
+}
+
+async function sendStream(response: ServerResponse, count: number): Promise<void> {
+  response.setHeader('content-type', 'text/event-stream');
+  let text = '';
+  for (const event of responseEvents(count)) {
+    text += event;
+    if (text.length < CHUNK_CHARACTERS) continue;
+    if (!response.write(text)) await once(response, 'drain');
+    text = '';
+  }
+  response.end(text);
+}
+
+const CHUNK_CHARACTERS = 64 * 1024;
+
+/** Takes any body, reads nothing of it but the length of a stream, and answers. */
+const provider = createServer(async (incoming, response) => {
+  if (incoming.url?.endsWith('/responses') === true) {
+    const { max_output_tokens: count } = JSON.parse(await readText(incoming)) as {
+      max_output_tokens: number;
+    };
+    await sendStream(response, count);
+    return;
+  }
   incoming.resume().once('end', () => {
     response.setHeader('content-type', 'application/json');
-    response.end(answerTo(incoming.url));
+    const answer = answerTo(incoming.url);
+    if (incoming.headers['accept-encoding'] === 'gzip') {
+      response.setHeader('content-encoding', 'gzip');
+      response.end(gzipSync(answer));
+    } else response.end(answer);
   });
 });
 provider.listen(0, '127.0.0.1');
@@ -77,7 +127,8 @@ async function send(sending: Sending): Promise<Sent> {
   let text = '';
   for await (const chunk of incoming) text += chunk;
   const { statusCode: status, headers } = incoming;
-  return { status, headers, text, sentBytes: body.length, ms: performance.now() - startedAt };
+  const kept = sending.lastCharacters === undefined ? text : text.slice(-sending.lastCharacters);
+  return { status, headers, text: kept, sentBytes: body.length, ms: performance.now() - startedAt };
 }
 
 const port = parentPort!;

@@ -13,6 +13,8 @@ export type Sending = {
   isPacked: boolean;
   /** Its last byte is missing. */
   isTorn: boolean;
+  /** Only the end of the answer is handed back: this thread would be held up by a long one. Absent: all of it. */
+  lastCharacters?: number;
 };
 
 export type Sent = {
@@ -24,7 +26,11 @@ export type Sent = {
 };
 
 export type Sender = {
-  /** Answers every body in OpenAI's or Anthropic's dialect, with 7 MiB where embeddings are asked for; with `/v1`. */
+  /**
+   * Answers every body in OpenAI's or Anthropic's dialect; with `/v1`. Where embeddings are asked for the answer has 7 MiB,
+   * and is packed if gzip is accepted. To `/responses` it is a stream of `"max_output_tokens"` events of text, of some 200
+   * bytes each.
+   */
   providerUrl: string;
   /** One at a time. */
   send(sending: Sending): Promise<Sent>;

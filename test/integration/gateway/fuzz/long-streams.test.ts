@@ -3,22 +3,23 @@ import { deepStrictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
 import { assembleInTurns, assembleStream } from '#core/chat/mod.ts';
+import { inTurns } from '#platform/process/turns.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { loopDelayMs } from '../../../support/loop-delay.ts';
 import { cutAt, cuts, endpointOf, relayed } from './relay-world.ts';
 import { streamCases } from './stream-cases.ts';
 
-t.test('assembling a long stream in one piece lets other work run in between', async (t) => {
+t.test('a long stream in one piece is assembled in slices of 64 KiB', async (t) => {
   const event = `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'x' } }] })}\n\n`;
   const stream = Buffer.from(event.repeat(Math.ceil((4 * 1024 * 1024) / event.length)));
-  let turns = 0;
-  let timer = setImmediate(function count() {
-    turns += 1;
-    timer = setImmediate(count);
-  });
-  await assembleInTurns([stream]);
-  clearImmediate(timer);
-  t.ok(turns >= 15, `${turns} turns`);
+  let slices = 0;
+  await assembleInTurns([stream], (slice) =>
+    inTurns(() => {
+      slices += 1;
+      return slice();
+    }),
+  );
+  t.equal(slices, Math.ceil(stream.length / (64 * 1024)));
 });
 
 t.test(
@@ -26,7 +27,10 @@ t.test(
   async (t) => {
     await fc.assert(
       fc.asyncProperty(streamCases, cuts, async ({ bytes }, cuts) => {
-        deepStrictEqual(await assembleInTurns(cutAt(bytes, cuts)), assembleStream(bytes.toString('utf8')));
+        deepStrictEqual(
+          await assembleInTurns(cutAt(bytes, cuts), inTurns),
+          assembleStream(bytes.toString('utf8')),
+        );
       }),
       runs(t, 300),
     );

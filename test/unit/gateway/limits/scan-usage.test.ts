@@ -1,10 +1,11 @@
 /** The scanned usage of a response against the whole response, parsed. */
 import fc from 'fast-check';
 import t from 'tap';
-import { assembleStream, readUsage } from '#core/chat/mod.ts';
+import { answerSkeleton, assembleStream, readUsage } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { scanUsage } from '../../../../gateway/limits/scan-usage.ts';
+import { hasUsageAtEnd, scanUsage } from '../../../../gateway/limits/scan-usage.ts';
 import type { Outcome } from '../../../../gateway/request/call.ts';
+import { isReadAhead, withCompletion } from '../../../../gateway/response/read-completion.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 
@@ -118,6 +119,33 @@ t.test(
       parameters,
     );
     t.ok(found > parameters.numRuns / 20, `${found} with both`);
+  },
+);
+
+/** More than what is read of a response at once. */
+const PADDING = `"padding":"${'x'.repeat(64 * 1024)}"`;
+
+t.test(
+  'of a large response, packed or not, the usage, model and skeleton are those of all of it',
+  async (t) => {
+    const { gzipSync } = await import('node:zlib');
+    await fc.assert(
+      fc.asyncProperty(answers, fc.boolean(), async (text, isPacked) => {
+        const body = Buffer.from(
+          text.replace('{', /^\s*\{\s*\}/.test(text) ? `{${PADDING}` : `{${PADDING},`),
+        );
+        const packed = isPacked ? { responseBody: gzipSync(body), contentEncoding: 'gzip' } : {};
+        const outcome = outcomeOf('', { responseBody: body, ...packed });
+        const whole = JSON.parse(body.toString()) as JsonObject;
+        const completion = isReadAhead(outcome) ? scanUsage(await withCompletion(outcome)) : null;
+        return (
+          completion !== null &&
+          told(completion) === told(whole) &&
+          JSON.stringify(answerSkeleton(completion)) === JSON.stringify(answerSkeleton(whole))
+        );
+      }),
+      runs(t, RUNS / 10),
+    );
   },
 );
 
@@ -268,6 +296,22 @@ t.test('scanUsage finds the usage and model of any stream that assembling it giv
       const bill = scanUsage(outcomeOf(text, STREAMED));
       if (bill !== null && Object.keys(bill).length === 2) quick += 1;
       return bill !== null && told(bill) === told(assembleStream(text).completion);
+    }),
+    parameters,
+  );
+  t.ok(quick > parameters.numRuns / 20, `${quick} by their last chunk`);
+});
+
+t.test('of a long stream the usage is found in its last chunk, or by assembling all of it', async (t) => {
+  const chunks = BEGINNING.repeat(300);
+  let quick = 0;
+  const parameters = runs(t, RUNS / 10);
+  fc.assert(
+    fc.property(streams, (text) => {
+      const long = chunks + text;
+      const outcome = outcomeOf(long, STREAMED);
+      if (hasUsageAtEnd(outcome)) quick += 1;
+      return told(scanUsage(outcome)!) === told(assembleStream(long).completion);
     }),
     parameters,
   );

@@ -13,7 +13,7 @@ import { createResolver } from '../../../../gateway/providers/resolve.ts';
 import { parseRequestBody, type RequestBody } from '../../../../gateway/request/body.ts';
 import type { Call, Outcome } from '../../../../gateway/request/call.ts';
 import { readCallHeaders } from '../../../../gateway/request/headers.ts';
-import { createRecorder, recordOnce } from '../../../../gateway/request/record.ts';
+import { createRecorder, LateRecords, recordOnce } from '../../../../gateway/request/record.ts';
 import { buildRecord } from '../../../../ingest/build-record.ts';
 import { TEST_ORGANIZATION } from '../../../support/log-entries.ts';
 
@@ -76,7 +76,13 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
   const record = (given: Outcome = outcome) =>
     recorder.record(logged, { outcome: given, candidate, attempts: [] });
   const recordBefore = (onEnd: () => void) => {
-    const once = recordOnce(logged, { recorder, onEnd, log: pino(lines) });
+    const once = recordOnce(logged, {
+      recorder,
+      lateRecords: new LateRecords(),
+      reads: () => false,
+      onEnd,
+      log: pino(lines),
+    });
     return () => once({ outcome, candidate, attempts: [] });
   };
   const begin = () => recorder.begin(logged);
