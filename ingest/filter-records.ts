@@ -2,9 +2,9 @@
  * Applies the filters of online evaluators to the records of a batch. A filter is SQL that a tenant wrote, and runs in the
  * transaction that stores the records of all organizations: so all filters of one organization together have a second.
  *
- * An evaluator whose filter takes longer than that alone, twice in a row, or fails, is to be paused. One whose turn came when
- * others had used the time gets nothing of this batch, and is not to blame: it comes first in the next batch. So of two batches
- * that run out of time one pauses an evaluator or serves one that waited, and no slow filter starves the others for ever.
+ * An evaluator whose filter takes longer than that alone, again and again for ten seconds, or fails, is to be paused. One whose
+ * turn came when others had used the time gets nothing of this batch, and is not to blame: it comes first in the next batch. So
+ * no slow filter starves the others for ever.
  */
 import { AssayError } from '#core/contracts/errors.ts';
 import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
@@ -27,7 +27,7 @@ export type Filtered = {
   chosen: Chosen[];
   /** Filters whose evaluators are to be paused. */
   failed: FailedFilter[];
-  /** Evaluators that get nothing of this batch: other filters had used the time, or theirs was too slow for the first time. */
+  /** Evaluators that get nothing of this batch: other filters had used the time, or theirs has been too slow for a short time. */
   late: OnlineEvaluator[];
 };
 
@@ -43,6 +43,12 @@ export type RecordFiltersOptions = {
  */
 const BUDGET_MS = 1_000;
 
+/**
+ * A filter that is slow for a shorter time may have met a stall of Postgres, which would pause an evaluator of each organization.
+ * A batch that is stored again counts no more than once.
+ */
+const STALL_MS = 10_000;
+
 /** Organizations whose order is remembered, at most, and slow filters. What is forgotten begins anew. */
 const MAX_REMEMBERED = 1_000;
 
@@ -52,8 +58,8 @@ export class RecordFilters {
   readonly #budgetMs: number;
   /** Online evaluators that come first in the next batch, by organization. */
   readonly #waiting = new Map<string, readonly string[]>();
-  /** Online evaluators whose filter was too slow when it was last applied. Once may be a stall of Postgres. */
-  readonly #slow = new Set<string>();
+  /** Since when filters have been too slow each time that they were applied, by online evaluator, on the monotonic clock. */
+  readonly #slow = new Map<string, number>();
 
   constructor({ clock, budgetMs = BUDGET_MS }: RecordFiltersOptions) {
     this.#clock = clock;
@@ -103,11 +109,13 @@ export class RecordFilters {
     return [];
   }
 
-  /** Returns whether a filter that is too slow now was so before. */
+  /** Returns whether a filter that is too slow now has been so for long enough. */
   #wasSlow(onlineId: string): boolean {
-    if (this.#slow.delete(onlineId)) return true;
-    this.#slow.add(onlineId);
-    for (const oldest of this.#slow) {
+    const now = this.#clock.monotonic();
+    const since = this.#slow.get(onlineId);
+    if (since !== undefined) return now - since >= STALL_MS;
+    this.#slow.set(onlineId, now);
+    for (const oldest of this.#slow.keys()) {
       if (this.#slow.size <= MAX_REMEMBERED) break;
       this.#slow.delete(oldest);
     }

@@ -16,3 +16,41 @@ export async function eraseRequests(
     select erased, known from assay.erase_requests(${[...requestIds]}::text[], ${keyId}::uuid)`;
   return row!;
 }
+
+/** Requests that one transaction erases. Ingest of the organization waits for it: more, and it waits noticeably. */
+export const PAGE = 100;
+
+/**
+ * Erases the calls that experiments made of items from these requests, a page at a time. The erasure of the requests erases them,
+ * too, and would take long where there are many.
+ * @param inTransaction runs work of the organization's in a transaction of its own
+ */
+export async function eraseCopies(
+  inTransaction: <Result>(work: (tx: TransactionSql) => Promise<Result>) => Promise<Result>,
+  requestIds: readonly string[],
+  keyId: string | null,
+): Promise<void> {
+  for (;;) {
+    const { erased } = await inTransaction(async (tx) => {
+      const copies = await findCopies(tx, requestIds);
+      return copies.length === 0 ? { erased: 0 } : await eraseRequests(tx, copies, keyId);
+    });
+    if (erased === 0) return;
+  }
+}
+
+async function findCopies(tx: TransactionSql, requestIds: readonly string[]): Promise<string[]> {
+  const ids = [...requestIds];
+  const rows = await tx<{ id: string }[]>`
+    select distinct r.request_id as id
+      from assay.dataset_items i
+      join assay.experiments x on x.organization_id = i.organization_id and x.dataset_id = i.dataset_id
+                              and i.from_version <= x.dataset_version
+                              and (i.to_version is null or i.to_version > x.dataset_version)
+      join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.item_id = i.item_id
+      join assay.requests q on q.organization_id = i.organization_id and q.request_id = r.request_id
+     where i.organization_id = nullif(current_setting('assay.organization', true), '')::uuid
+       and i.source_request_id = any(${ids}::text[]) and r.request_id <> all(${ids}::text[])
+     limit ${PAGE}`;
+  return rows.map(({ id }) => id);
+}

@@ -10,7 +10,7 @@ import { inOrganization, noteUrgent, type Sql, type TransactionSql } from '#plat
 import type { Clock } from '#platform/process/clock.ts';
 import { unknown } from '../evaluators/mod.ts';
 import { awaitRequest, type RequestService } from '../requests/mod.ts';
-import { eraseRequests } from './erase.ts';
+import { eraseCopies, eraseRequests } from './erase.ts';
 import { type DeletionCountJson, type DeletionJson, deletionJson, type JobRow } from './job-json.ts';
 
 export { DeletionCountJson, DeletionJson } from './job-json.ts';
@@ -93,6 +93,9 @@ export function createErasureService(options: ErasureOptions): ErasureService {
   const { sql, clock, requests, onStarted, announce } = options;
   return {
     async erase({ organizationId, keyId }, requestId) {
+      const inTransaction = <Result>(work: (tx: TransactionSql) => Promise<Result>) =>
+        inOrganization(sql, organizationId, work);
+      await eraseCopies(inTransaction, [storableText(requestId)], keyId);
       const { erased } = await awaitRequest(requestId, clock, async () => {
         const result = await inOrganization(sql, organizationId, (tx) =>
           eraseRequests(tx, [storableText(requestId)], keyId),

@@ -16,14 +16,12 @@ import {
 } from '#platform/postgres/mod.ts';
 import { type Polling, startPolling } from '#platform/process/polling.ts';
 import { conditionOf, runStatement } from '../requests/mod.ts';
-import { eraseRequests } from './erase.ts';
+import { eraseCopies, eraseRequests, PAGE } from './erase.ts';
 
 /** Time until the next look while there are jobs, of which a page failed. */
 const RETRY_MS = 1_000;
 /** Time until the next look without a job: one of another process is taken over if that process dies. */
 const IDLE_MS = 30_000;
-/** Requests that one transaction erases. Ingest of the organization waits for it: more, and it waits noticeably. */
-const PAGE = 100;
 /** Failures in a row after which a job ends. A page that takes too long once does so again. */
 const MAX_FAILURES = 5;
 
@@ -72,6 +70,8 @@ export async function eraseNextPage({ sql, log, announce }: EraseOptions): Promi
   if (job === undefined) return null;
   try {
     const page = await asOrganization(sql, job, (tx) => findPage(tx, job));
+    const ids = page.map(({ request_id }) => request_id);
+    await eraseCopies((work) => asOrganization(sql, job, work), ids, job.keyId);
     const erased = await asOrganization(sql, job, (tx) => erasePage(tx, job, page));
     if (erased > 0) await announce();
     return erased;

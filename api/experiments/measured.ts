@@ -28,6 +28,8 @@ export type RunColumns = {
   repetitions: number[];
   positions: number[];
   isError: boolean[];
+  /** The record of an answer is gone: it was erased, or is older than records are kept. */
+  isGone: boolean[];
   requestIds: (string | null)[];
   costsNano: (string | null)[];
   latenciesMs: (number | null)[];
@@ -56,6 +58,7 @@ export async function findMeasured(
     select json_build_object(
              'itemIds', coalesce(json_agg(x.item_id), '[]'), 'repetitions', coalesce(json_agg(x.repetition), '[]'),
              'positions', coalesce(json_agg(x.position), '[]'), 'isError', coalesce(json_agg(x.state = 'error'), '[]'),
+             'isGone', coalesce(json_agg(x.state = 'completed' and q.request_id is null), '[]'),
              'requestIds', coalesce(json_agg(x.request_id), '[]'), 'costsNano', coalesce(json_agg(q.cost_nano::text), '[]'),
              'latenciesMs', coalesce(json_agg(q.latency_ms), '[]'), 'tokens', coalesce(json_agg(q.total_tokens), '[]'))::text
              as runs,

@@ -54,8 +54,9 @@ export function runsOf(side: Side, metric: ChosenMetric): { measured: Run[]; ung
   const measured: Run[] = [];
   let answers = 0;
   for (const [index, itemId] of runs.itemIds.entries()) {
-    if (!runs.isError[index]) answers += 1;
     const value = values[index]!;
+    // What was erased has no grade any more, and nobody can give it one.
+    if (!runs.isError[index] && (value !== null || !runs.isGone[index])) answers += 1;
     if (value === null) continue;
     measured.push({ itemId, cluster: clusters[index]!, repetition: runs.repetitions[index]!, value });
   }

@@ -134,7 +134,6 @@ export async function redeliverFailed(
   return { redelivered: count, remaining: left!.count };
 }
 
-/** Returns how many more deliveries may wait. */
 /** @throws AssayError conflict when no further delivery may wait */
 export async function requireRoom(tx: TransactionSql, webhook: OwnWebhook): Promise<void> {
   if ((await roomOf(tx, webhook)) > 0) return;
@@ -144,6 +143,7 @@ export async function requireRoom(tx: TransactionSql, webhook: OwnWebhook): Prom
   );
 }
 
+/** Returns how many more deliveries may wait. */
 async function roomOf(tx: TransactionSql, { organizationId, webhookId }: OwnWebhook): Promise<number> {
   const [row] = await tx<{ pending: number }[]>`
     select count(*)::int4 as pending from (

@@ -27,9 +27,8 @@ export async function settleRun(sql: Sql, job: ExperimentJob, result: RunResult)
       update assay.experiment_runs
          set state = ${state}, due_at = now() + ${dueInMs}::float8 * interval '1 ms',
              attempts = attempts - case when ${isUncounted} then 1 else 0 end,
-             -- A lease that was renewed by another claim has another id than the call.
-             call_id = case when ${isUncounted} then null else ${callId} end,
-             request_id = case when ${state} = 'completed' then ${callId} end,
+             call_id = case when ${isUncounted} then null else call_id end,
+             request_id = case when ${state} = 'completed' then call_id end,
              error_code = ${errorCode}, error_message = ${errorMessage},
              finished_at = case when ${state} = 'pending' then null else now() end
        where experiment_id = ${experimentId} and item_id = ${itemId} and repetition = ${repetition}

@@ -41,39 +41,88 @@ export function readLastSentence(text: string, scale: Scale): ClosingVerdict | n
   return { ...scored, reasoning: text.slice(0, text.lastIndexOf(last)).trim() || null };
 }
 
-const BOOLEAN_WORD = /(?<![\p{L}\p{N}])(?:true|false|yes|no|[01])(?![\p{L}\p{N}])/iu;
-
 /**
- * Returns whether words behind a verdict may hold another one: a digit for a range, a label for choices, a truth value. A
- * judge may quote a verdict that the answer under test orders, and give its own after it.
+ * Returns whether words behind a verdict may hold another one: a number of the range, another label, a truth value. A judge may
+ * quote a verdict that the answer under test orders, and give its own after it. A judge that explains its verdict names it again,
+ * or numbers its points.
+ * @param own the verdict before the words; null: it is not known, and any other counts
  */
-export function mayHoldVerdict(words: string, scale: Scale): boolean {
+export function mayHoldVerdict(words: string, scale: Scale, own: ParsedScore | null = null): boolean {
   switch (scale.kind) {
     case 'boolean':
-      return BOOLEAN_WORD.test(words);
+      return truthValues(words, scale).some((score) => score !== own?.score);
     case 'choice':
-      return holdsLabel(words, scale.choices);
+      return holdsLabel(
+        words,
+        scale.choices.filter(({ description }) => description !== own?.label),
+      );
     case 'range':
-      return /\p{N}/u.test(words);
+      return scoresIn(words, scale).some((score) => score !== own?.score);
   }
 }
 
+const TRUTH = /(?<![\p{L}\p{N}])(true|false)(?![\p{L}\p{N}])/giu;
+/** What names a verdict, and what may stand between the name and the verdict. */
+const NAMES =
+  '(?<!\\p{L})(?:verdict|answer|score|rating|grade|mark|judge?ment|result|conclusion|gives?|gave|rated?|rates|deserves|gets?)';
+const LINKS =
+  '(?:\\s*(?:for\\s[^\\n.:]{1,60}?(?=\\s(?:is|was)|:)|it|this|that|the answer|should|would|be|is|was|of|as|at|to|an?|only|just|[:=]))*[\\s*_"\'`(]*';
+/** `yes` and `no` are words of many sentences: they count alone, and behind a word for a verdict. */
+const NAMED_TRUTH = new RegExp(`${NAMES}${LINKS}(yes|no|[01])(?![\\p{L}\\p{N}])`, 'giu');
+
+function truthValues(words: string, scale: Scale): number[] {
+  const named = [TRUTH, NAMED_TRUTH].flatMap((pattern) =>
+    [...words.matchAll(pattern)].map(([, word]) => word),
+  );
+  const alone = sentencesOf(words).map((sentence) => stripMarks(sentence, scale));
+  return [...named, ...alone].flatMap((word) => {
+    const scored = readScore(word, scale);
+    return isScoreProblem(scored) ? [] : [scored.score];
+  });
+}
+
+const NUMBER = '[+-]?\\p{N}+(?:[.,]\\p{N}+)*';
+/** Numbers are words of many sentences, too: they count alone, behind a word for a verdict, and as a share of the highest. */
+const NAMED_NUMBER = new RegExp(`${NAMES}${LINKS}(${NUMBER})`, 'giu');
+
+/** Returns the numbers that may be scores. NaN: of digits other than ours. */
+function scoresIn(words: string, { min, max }: { min: number; max: number }): number[] {
+  const highest = String(max).replaceAll(/[.+-]/g, '\\$&');
+  const shares = new RegExp(`(${NUMBER})\\s*(?:/|out of|of)\\s*${highest}(?!\\p{N})`, 'giu');
+  const found = [NAMED_NUMBER, shares].flatMap((pattern) =>
+    [...words.matchAll(pattern)].map(([, number]) => number!),
+  );
+  const alone = sentencesOf(words).map((sentence) => sentence.replaceAll(/^[\s*_"'`(]+|[\s*_"'`).!]+$/g, ''));
+  return [...found, ...alone.filter((sentence) => ONE_NUMBER.test(sentence))]
+    .map((number) => Number(number.replace(',', '.')))
+    .filter((value) => Number.isNaN(value) || (value >= min && value <= max));
+}
+
+const ONE_NUMBER = new RegExp(`^${NUMBER}$`, 'u');
+
 /** Labels of up to so many letters, such as `A` and `bad`, are parts of other words. */
 const SHORT_LABEL = 3;
+/** What a label begins with, as in `B) wrong`. */
+const LEAD = /^([\p{L}\p{N}]{1,2})[).:]\s/u;
 
 /**
- * Returns whether words hold one of the labels, whatever its case and the marks and spaces in it. A short label must stand
- * alone, and one letter have its own case: `a` is an article.
+ * Returns whether words hold one of the labels, or what it begins with, whatever its case and the marks and spaces in it. A
+ * short label must stand alone, and one letter have its own case: `a` is an article.
  */
 function holdsLabel(words: string, choices: readonly Choice[]): boolean {
   const [folded, letters] = [foldLabel(words), lettersOf(words)];
-  return choices.some(({ description }) => {
-    const bare = lettersOf(description);
+  const labels = choices.flatMap(({ description }) => [
+    description,
+    ...(LEAD.exec(description)?.slice(1) ?? []),
+  ]);
+  return labels.some((label) => {
+    const bare = lettersOf(label);
     if (bare.length > SHORT_LABEL) return letters.includes(bare);
-    if (!/^[a-z0-9]+$/.test(bare)) return folded.includes(foldLabel(description));
-    const written = description.replaceAll(/[^a-z0-9]/gi, '');
-    const alone = `(?<![\\p{L}\\p{N}])${written}(?![\\p{L}\\p{N}])`;
-    return new RegExp(alone, written.length === 1 ? 'u' : 'iu').test(words);
+    if (!/^[a-z0-9]+$/.test(bare)) return folded.includes(foldLabel(label));
+    const written = label.replaceAll(/[^a-z0-9]/gi, '');
+    // At the beginning of a sentence the article is a capital letter.
+    const end = written === 'A' ? '(?![\\p{L}\\p{N}]|\\s+\\p{Ll})' : '(?![\\p{L}\\p{N}])';
+    return new RegExp(`(?<![\\p{L}\\p{N}])${written}${end}`, written.length === 1 ? 'u' : 'iu').test(words);
   });
 }
 

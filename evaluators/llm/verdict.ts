@@ -65,8 +65,12 @@ export function findAnswer(message: JudgeMessage, scales: readonly Scale[]): Ans
 }
 
 /** Returns whether words behind the fence of a verdict may be another: the fence may be a quotation. */
-function isTakenBack({ after }: FoundObject, scales: readonly Scale[]): boolean {
-  return scales.some((scale) => mayHoldVerdict(after, scale));
+function isTakenBack(
+  { after }: FoundObject,
+  scales: readonly Scale[],
+  own: ParsedScore | null = null,
+): boolean {
+  return scales.some((scale) => mayHoldVerdict(after, scale, own));
 }
 
 /** Reads the arguments of a call: an object, or its JSON. */
@@ -173,8 +177,8 @@ function fromProse(text: string, scale: Scale): Verdict | NoVerdict {
     return isScoreProblem(line) ? line : { ...line, parse: 'text' };
   }
   if (only !== undefined && only.place !== 'within' && (line === null || only.place === 'last')) {
-    if (isTakenBack(only, [scale])) return TAKEN_BACK;
     const { reading, place } = only;
+    if (isTakenBack(only, [scale], hasVerdict(reading) ? reading : null)) return TAKEN_BACK;
     return hasVerdict(reading) ? { ...reading, parse: place === 'fenced' ? 'fenced_json' : 'text' } : reading;
   }
   if (isRefusal(text)) return { code: 'judge_refused', message: 'it refuses to judge' };

@@ -54,18 +54,19 @@ type LaneOptions<Job, Result> = {
 /** Time until the next look while due work is left that could not be claimed: others hold its rows, or its organization's share is used up. */
 const BUSY_SLEEP_MS = 1_000;
 const RENEW_EVERY_MS = LEASE_MS / 3;
+/** Leases that were not renewed for so long may run out: Postgres was away, or this process frozen. */
+const LATE_MS = LEASE_MS / 2;
 const RETRY_MS = 500;
 /** Maximum share of the capacity for one organization, so that others find room at once when they have work. */
 const MAX_ORGANIZATION_SHARE = 0.5;
 
-/** What a lane needs of a job. A new claim of it has another number, by which it alone can be settled. */
-type Leased = { organizationId: string; claim: number };
-
-export class Lane<Job extends Leased, Result> {
+export class Lane<Job extends { organizationId: string }, Result> {
   readonly #options: LaneOptions<Job, Result>;
   readonly #held = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
   readonly #wakeUp = new WakeUp();
+  /** When the leases were renewed, or the first of them taken. */
+  #renewedAt = performance.now();
   #isStopping = false;
 
   constructor(options: LaneOptions<Job, Result>) {
@@ -87,8 +88,7 @@ export class Lane<Job extends Leased, Result> {
     const renewing = setInterval(() => void this.#renew(), RENEW_EVERY_MS);
     while (!this.#isStopping) {
       const { jobs, dueInMs } = await this.#claim();
-      const others = jobs.filter((job) => !this.#keepsLease(job));
-      for (const group of this.#options.group(others)) this.#begin(group);
+      for (const group of this.#options.group(jobs)) this.#begin(group);
       // Otherwise more may be due: claims again at once.
       if (jobs.length === 0 || this.#freeCapacity() === 0) await this.#sleep(dueInMs);
     }
@@ -122,6 +122,8 @@ export class Lane<Job extends Leased, Result> {
       roomByOrganization.set(organizationId, (roomByOrganization.get(organizationId) ?? roomOfOthers) - 1);
     }
     try {
+      // Else work under way here, whose lease has run out, would be claimed once more, and done and paid twice.
+      if (this.#held.size > 0 && performance.now() - this.#renewedAt > LATE_MS) await this.#renewHeld();
       return await queue.claim({ limit, roomByOrganization, roomOfOthers });
     } catch (error) {
       if (!isStoreUnavailable(error))
@@ -131,19 +133,8 @@ export class Lane<Job extends Leased, Result> {
     }
   }
 
-  /**
-   * Returns whether a claimed job is under way here: its lease had expired, as Postgres was away, or this process frozen. The
-   * work goes on under the new lease, so that it is not done, and paid, twice.
-   */
-  #keepsLease(job: Job): boolean {
-    const id = this.#options.idOf(job);
-    const held = this.#held.get(id);
-    if (held === undefined) return false;
-    this.#held.set(id, { ...held, claim: job.claim });
-    return true;
-  }
-
   #begin(group: readonly Job[]): void {
+    if (this.#held.size === 0) this.#renewedAt = performance.now();
     for (const job of group) this.#held.set(this.#options.idOf(job), job);
     const running = this.#work(group).finally(() => {
       this.#running.delete(running);
@@ -163,7 +154,7 @@ export class Lane<Job extends Leased, Result> {
     // While Postgres is unavailable the result waits here. When the lease expires the job will be done again.
     while (performance.now() < leaseEnds) {
       try {
-        if (await queue.settle(this.#held.get(idOf(job))!, result)) onSettled(job, result);
+        if (await queue.settle(job, result)) onSettled(job, result);
         break;
       } catch (error) {
         const level = isStoreUnavailable(error) ? 'warn' : 'error';
@@ -175,12 +166,17 @@ export class Lane<Job extends Leased, Result> {
   }
 
   async #renew(): Promise<void> {
-    const held = [...this.#held.values()];
-    if (held.length === 0) return;
+    if (this.#held.size === 0) return;
     const { queue, log } = this.#options;
-    await queue.renew(held).catch((error: unknown) => {
+    await this.#renewHeld().catch((error: unknown) => {
       log.warn({ error: describeError(error) }, `cannot renew the leases of ${queue.what}`);
     });
+  }
+
+  async #renewHeld(): Promise<void> {
+    const at = performance.now();
+    await this.#options.queue.renew([...this.#held.values()]);
+    this.#renewedAt = at;
   }
 
   /** Sleeps until something is due or the lane is woken, as it is when a place becomes free. */

@@ -92,8 +92,6 @@ export async function scheduleNextPage(sql: Sql, log: Logger): Promise<number | 
   return await sql.begin(async (tx) => {
     const run = await lockRun(tx);
     if (run === null) return null;
-    // Until the page is committed no erasure begins, which could miss its evaluations.
-    await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${run.organizationId}))`;
     if (run.sampleSize !== null && run.sampleUntil === null) {
       return await orPostpone(tx, run, log, (apart) => chooseSample(apart, run));
     }
@@ -206,6 +204,9 @@ async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Ke
 }
 
 async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {
+  // Until the page is committed no erasure begins, which could miss its evaluations. Not before the page is found, which may take
+  // long: an erasure that waits for this lock keeps ingest waiting, too.
+  await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${run.organizationId}))`;
   const { count } = await tx`
     insert into assay.evaluations
       (organization_id, evaluator_id, version, created_at, request_id, session_id, run_id, lane, priority, due_at, scheduled_at)
@@ -215,6 +216,8 @@ async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Pro
       from unnest(${page.map((key) => key.created_at.toISOString())}::timestamptz[], ${page.map((key) => key.request_id)}::text[],
                   ${page.map((key) => key.session_id)}::text[])
         as page (created_at, request_id, session_id)
+     where not exists (select from assay.erased_requests t
+                        where t.organization_id = ${run.organizationId} and t.request_id = page.request_id)
     on conflict do nothing`;
   return count;
 }

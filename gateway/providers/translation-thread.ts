@@ -72,17 +72,14 @@ export async function translateBody(
 ): Promise<Buffer> {
   const isSmall = task.bytes.length <= MAX_INLINE.bytes && values <= MAX_INLINE.values;
   if (isSmall && !hasManyMarks(task.bytes)) return translateRequest(task);
-  const translated = await SLOTS.run(organizationId, () => translateInPool(task, signal));
+  const translated = await SLOTS.run(organizationId, () => translateInPool(task), { signal });
   if (translated !== null) return translated;
+  if (signal.aborted)
+    throw new AssayError('client_closed_request', 'The client left before its request was translated');
   throw new AssayError('bodies_busy', 'The gateway has too many large requests to translate; try again');
 }
 
-async function translateInPool(
-  task: TranslationTask & { bytes: Buffer },
-  signal: AbortSignal,
-): Promise<Buffer> {
-  if (signal.aborted)
-    throw new AssayError('client_closed_request', 'The client left before its request was translated');
+async function translateInPool(task: TranslationTask & { bytes: Buffer }): Promise<Buffer> {
   pool ??= createThreadPool<TranslationTask, Uint8Array | TranslationFailure>({
     module: new URL('./translate-request.ts', import.meta.url),
     threadMemoryMb: THREAD_MEMORY_MB,

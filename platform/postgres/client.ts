@@ -85,7 +85,7 @@ const BEGUN = 1;
  * Returns how a transaction of the call under way waits for a connection.
  * @param isContinued it goes on with what was begun outside of the call, such as an answer, or what has one of few places
  */
-export function currentWaits(isContinued: boolean): Required<Waits> {
+export function currentWaits(isContinued: boolean): Required<Omit<Waits, 'signal'>> {
   const noted = clients.getStore();
   const isBegun = isContinued || noted?.isBegun === true;
   return { rank: noted?.isUrgent === true ? URGENT : isBegun ? BEGUN : 0, isBegun };

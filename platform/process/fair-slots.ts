@@ -36,6 +36,8 @@ export type Waits = {
   rank?: number;
   /** Is never refused, and waits for as long as it takes: it goes on with what was begun. */
   isBegun?: boolean;
+  /** Ends the wait when it aborts: nobody needs the job any more. */
+  signal?: AbortSignal;
 };
 
 export class FairSlots {
@@ -59,9 +61,9 @@ export class FairSlots {
     return this.#waiting;
   }
 
-  /** Runs `work` as soon as its owner gets a slot. Resolves with null when the queue is full, or the wait took too long. */
-  async run<Result>(owner: string, work: () => Promise<Result>): Promise<Result | null> {
-    const taking = this.take(owner);
+  /** Runs `work` as soon as its owner gets a slot. Resolves with null when the queue is full, or the wait ended before. */
+  async run<Result>(owner: string, work: () => Promise<Result>, waits: Waits = {}): Promise<Result | null> {
+    const taking = this.take(owner, 1, waits);
     const taken = taking instanceof Promise ? await taking : taking;
     if (taken === null) return null;
     try {
@@ -72,17 +74,17 @@ export class FairSlots {
   }
 
   /**
-   * Takes slots, at once where that is fair. Null: the queue is full, or the wait took too long.
+   * Takes slots, at once where that is fair. Null: the queue is full, or the wait took too long or was ended.
    * @param size slots, at most `count` and `ofOne` of them; of owners that use ranks 1
    */
   take(
     owner: string,
     size = 1,
-    { rank = 0, isBegun = false }: Waits = {},
+    { rank = 0, isBegun = false, signal }: Waits = {},
   ): Taken | null | Promise<Taken | null> {
     if (this.#fits(owner, size) && !this.#isBehind(owner, rank)) return this.#give(owner, size);
     if (!isBegun && this.#isFull(owner, rank)) return null;
-    return this.#wait(owner, size, { rank, isBegun });
+    return this.#wait(owner, { size, rank, isBegun, signal });
   }
 
   /** Begins a job that has no slots yet, and may grow. */
@@ -173,20 +175,31 @@ export class FairSlots {
     }
   }
 
-  async #wait(owner: string, size: number, { rank, isBegun }: Required<Waits>): Promise<Taken | null> {
+  async #wait(
+    owner: string,
+    {
+      size,
+      rank,
+      isBegun,
+      signal,
+    }: { size: number; rank: number; isBegun: boolean; signal: AbortSignal | undefined },
+  ): Promise<Taken | null> {
     const { patienceMs } = this.#options;
     const { promise, resolve } = Promise.withResolvers<Taken | null>();
     const one: Waiting = { size, rank, settle: resolve };
     this.#queue(owner, one);
-    if (isBegun || patienceMs === undefined) return await promise;
-    const timer = setTimeout(() => {
+    const giveUp = () => {
       this.#remove(owner, one);
       resolve(null);
       // Jobs that waited behind it may fit.
       this.#startWaiting();
-    }, patienceMs);
+    };
+    const timer = isBegun || patienceMs === undefined ? undefined : setTimeout(giveUp, patienceMs);
+    signal?.addEventListener('abort', giveUp);
+    if (signal?.aborted === true) giveUp();
     const taken = await promise;
     clearTimeout(timer);
+    signal?.removeEventListener('abort', giveUp);
     return taken;
   }
 

@@ -131,6 +131,8 @@ export class OutboxFeed {
     if (this.#isComplete) return null;
     // Read before the entries: if the owner is gone by now, no entry follows the last one that is read.
     const isAbandoned = this.#lock !== null;
+    // An outbox that cannot be read keeps the forwarder from no pause.
+    this.#hasMore = false;
     const read = await readOutbox(this.#directory, this.#next, READ_LIMITS);
     this.#hasMore = read.hasMore;
     const isNewDamage = read.damage !== null && !isSamePosition(read.damage.position, this.#damagedAt);

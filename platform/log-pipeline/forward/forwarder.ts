@@ -188,11 +188,15 @@ export class Forwarder {
     return [...this.#feeds].every(([id, { unconfirmed }]) => unconfirmed === 0 && this.#failing.has(id));
   }
 
+  /** Something is to be looked at again though no entry is written. */
+  get #hasWork(): boolean {
+    return this.unconfirmed > 0 || this.#isFull || this.#failing.count > 0;
+  }
+
   /** Waits for what is worth another round. */
   async #rest(moved: number, beganAt: number): Promise<void> {
     if (this.#isStopping) await sleep(moved > 0 ? 0 : STOPPING_MS);
-    else if (moved === 0)
-      await this.#writes.wait(this.unconfirmed > 0 || this.#isFull ? CONFIRM_EVERY_MS : undefined);
+    else if (moved === 0) await this.#writes.wait(this.#hasWork ? CONFIRM_EVERY_MS : undefined);
     else if (![...this.#feeds.values()].some(({ hasMore }) => hasMore)) {
       await sleep(Math.max(0, beganAt + CHUNK_EVERY_MS - performance.now()));
     }
@@ -307,6 +311,10 @@ export class Forwarder {
       for (const [outboxId, feed] of this.#feeds)
         await this.#failing.attempt('trim', outboxId, () => feed.confirm(info.ack_floor.stream_seq));
       await this.#replaceIfStuck(stream, info.ack_floor.stream_seq);
+    } else {
+      // What is stored may not be noted yet, because that failed.
+      for (const [outboxId, feed] of this.#feeds)
+        await this.#failing.attempt('trim', outboxId, () => feed.confirm(0));
     }
     for (const [outboxId, feed] of this.#feeds)
       if (feed.isDone) await this.#failing.attempt('remove', outboxId, () => this.#remove(feed));

@@ -118,8 +118,9 @@ async function declareStream(manager: JetStreamManager): Promise<void> {
     if (jetStreamErrorCode(error) !== STREAM_NAME_IN_USE) throw error;
     const { config } = await manager.streams.info(LOG_STREAM);
     requireEssentials(config);
-    // Earlier builds declared it without them. To set them takes nothing away from it.
-    if (!config.deny_purge || !config.deny_delete) await manager.streams.update(LOG_STREAM, PROTECTED);
+    // Earlier builds declared it without them. To set them takes nothing away from it; a user who may not goes on as before.
+    if (!config.deny_purge || !config.deny_delete)
+      await manager.streams.update(LOG_STREAM, PROTECTED).catch(() => {});
   }
 }
 

@@ -189,7 +189,7 @@ begin
      and p.request_id = gone.request_id;
   if session_requests is not null then perform assay.subtract_from_sessions(own, session_requests); end if;
 
-  -- Writers of items hold the erasure lock shared, so that none is adding one of these. The item keeps its id and its split.
+  -- Writers of items hold the long lock shared, so that none is adding one of these. The item keeps its id and its split.
   update assay.dataset_items i
      set request = null, expected = null, metadata = '{}', external_id = null, cluster = null, source_request_id = null,
          content_sha256 = sha256(''), erased_at = clock_timestamp()

@@ -6,8 +6,6 @@ import type { JsonObject } from '#core/json/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { type ClaimOptions, claimRuns } from '../../../../evaluators/experiments/claim.ts';
-import type { ExperimentJob } from '../../../../evaluators/experiments/job.ts';
-import { settleRun } from '../../../../evaluators/experiments/settle.ts';
 import { databaseFor } from '../../../support/world.ts';
 
 const ITEM = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -90,22 +88,4 @@ t.test('a prompt is filled with the inputs of the request that an item was made 
   });
   const [job] = (await claimed(sql)).jobs;
   t.strictSame(requestOf(job!.target, job!.item!), { body: { prompt_id: 'p', version_id: 'v', inputs } });
-});
-
-t.test('a run that is claimed again while its call goes on is completed with that call', async (t) => {
-  const { sql } = await databaseFor(t);
-  await experimentOf(sql, {});
-  const [job] = (await claimed(sql)).jobs;
-  await sql`update assay.experiment_runs set due_at = now() - interval '1 second'`;
-  const [again] = (await claimed(sql)).jobs;
-  t.not(again!.callId, job!.callId);
-  // As a lane that holds the run goes on: the call under way, under the new claim.
-  const held: ExperimentJob = { ...job!, claim: again!.claim };
-  const completed = { state: 'completed', dueInMs: 0, errorCode: null, errorMessage: null } as const;
-  t.equal(await settleRun(sql, job!, { ...completed, pause: null, isUncounted: false }), false);
-  t.equal(await settleRun(sql, held, { ...completed, pause: null, isUncounted: false }), true);
-  t.strictSame(
-    [...(await sql`select state, call_id, request_id from assay.experiment_runs`)],
-    [{ state: 'completed', call_id: job!.callId, request_id: job!.callId }],
-  );
 });
