@@ -228,6 +228,9 @@ t.test('a gate passes nothing for answers whose evaluation failed, unless a rule
   t.equal(failed.length, 2, 'where the sentence says');
   t.match(await gate('ungraded <= 6%'), { outcome: 'pass' });
   t.match(await gate('ungraded <= 1'), { outcome: 'fail' });
+  for (const { request_id } of failed as { request_id: string }[])
+    t.equal((await api.call(`/v1/request/${request_id}`, { method: 'DELETE' })).status, 200);
+  t.match(await gate(), { outcome: 'pass' }, 'what was erased cannot be graded again');
 });
 
 t.test('a difference is corrected by how often people agree with the evaluator', async (t) => {
