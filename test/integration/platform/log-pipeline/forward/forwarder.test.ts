@@ -100,3 +100,21 @@ t.test(
     }
   },
 );
+
+t.test(
+  'what is stored is noted once it can be, although nothing more is written',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const { outbox, forward, consume, root } = await setUpLogPath(t);
+    const own = await outbox();
+    const file = join(root, own.id, 'stored.json');
+    mkdirSync(file);
+    const entry = logEntry();
+    await own.outbox.append(entry.id, entry);
+    const { forwarder } = await forward(own.id);
+    await consume();
+    await waitFor('noting it to fail', () => forwarder.failingOutboxes === 1 && forwarder.unconfirmed === 0);
+    rmSync(file, { recursive: true });
+    await waitFor('it to be noted', () => forwarder.failingOutboxes === 0 && existsSync(file));
+  },
+);
