@@ -45,14 +45,14 @@ export function standingOf(
   }
   if (openRuns(runs).length > 0) return { word: 'Running', tone: 'good', why: 'It scores history' };
   if (stats.evaluations.total > 0) return { word: 'Idle', tone: null, why: 'It is attached to no traffic' };
-  return { word: 'Draft', tone: null, why: 'It has scored nothing yet, and is attached to no traffic' };
+  return { word: 'Draft', tone: null, why: 'It has scored nothing, and is attached to no traffic' };
 }
 
 const PAUSES: Readonly<Record<PauseReason, string>> = {
   auth: 'The judge refuses the key',
   billing: 'The judge wants to be paid',
   model: "The judge's model cannot be called",
-  filter: 'The filter of an online evaluator fails or is too slow',
+  filter: 'A filter fails',
 };
 
 /** Returns the sampling of the traffic in words: `10%`, or `10% + 50%` of two attachments. */
