@@ -40,17 +40,11 @@ export async function eraseCopies(
 }
 
 async function findCopies(tx: TransactionSql, requestIds: readonly string[]): Promise<string[]> {
-  const ids = [...requestIds];
+  // Those that are stored: a call under way gets its tombstone with the requests.
   const rows = await tx<{ id: string }[]>`
-    select distinct r.request_id as id
-      from assay.dataset_items i
-      join assay.experiments x on x.organization_id = i.organization_id and x.dataset_id = i.dataset_id
-                              and i.from_version <= x.dataset_version
-                              and (i.to_version is null or i.to_version > x.dataset_version)
-      join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.item_id = i.item_id
-      join assay.requests q on q.organization_id = i.organization_id and q.request_id = r.request_id
-     where i.organization_id = nullif(current_setting('assay.organization', true), '')::uuid
-       and i.source_request_id = any(${ids}::text[]) and r.request_id <> all(${ids}::text[])
+    select id from (select current_setting('assay.organization')::uuid as organization) own
+     cross join lateral assay.calls_of_items_from(organization, ${[...requestIds]}::text[]) as id
+     where exists (select from assay.requests q where q.organization_id = organization and q.request_id = id)
      limit ${PAGE}`;
   return rows.map(({ id }) => id);
 }

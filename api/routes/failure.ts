@@ -5,7 +5,7 @@ import { LoggingRateError } from '../log/mod.ts';
 import { LoginRateError } from '../login/mod.ts';
 
 const QUERY_CANCELED = '57014';
-/** Of locks, mostly: a statement locks every partition that it may read. */
+/** Mostly a lack of locks: a statement locks every partition that it may read. */
 const OUT_OF_MEMORY = '53200';
 /** Failures that take longer to pass: other calls have what this one needs. */
 const IS_BUSY: ReadonlySet<string> = new Set(['queries_busy', 'bodies_busy']);

@@ -195,7 +195,7 @@ export function renderTemplate(
 
 type ReadValues = {
   values: Map<string, string | LongText>;
-  /** Of each placeholder's value. */
+  /** The length of each placeholder's value. */
   lengths: number[];
   missing: Set<string>;
   /** True when at least one value is left out. */

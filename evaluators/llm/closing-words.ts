@@ -62,7 +62,7 @@ export function mayHoldVerdict(words: string, scale: Scale, own: ParsedScore | n
 }
 
 const TRUTH = /(?<![\p{L}\p{N}])(true|false)(?![\p{L}\p{N}])/giu;
-/** What names a verdict, and what may stand between the name and the verdict. */
+/** Words that name a verdict, and words that may stand between the name and the verdict. */
 const NAMES =
   '(?<!\\p{L})(?:verdict|answer|score|rating|grade|mark|judge?ment|result|conclusion|gives?|gave|rated?|rates|deserves|gets?)';
 const LINKS =
@@ -102,7 +102,7 @@ const ONE_NUMBER = new RegExp(`^${NUMBER}$`, 'u');
 
 /** Labels of up to so many letters, such as `A` and `bad`, are parts of other words. */
 const SHORT_LABEL = 3;
-/** What a label begins with, as in `B) wrong`. */
+/** The beginning of a label, as in `B) wrong`. */
 const LEAD = /^([\p{L}\p{N}]{1,2})[).:]\s/u;
 
 /**

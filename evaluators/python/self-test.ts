@@ -71,7 +71,7 @@ const CONTROL = 'def evaluate(input, output):\n    return 0.5 if input + output 
 const asFunction = ({ body }: Escape, index: number) =>
   `def escape_${index}():\n${body.replaceAll(/^/gm, '    ')}\n`;
 
-/** How children of the tier run code: one record in one child, and many in as few as it takes. */
+/** Runs of code in children of the tier: one record in one child, and many in as few as it takes. */
 type Runs = {
   alone: (code: string, record: TextPair) => Promise<Outcome>;
   many: (code: string, records: TextPair[]) => Promise<Outcome[]>;

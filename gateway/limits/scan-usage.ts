@@ -75,7 +75,7 @@ const ONE_LINE_EVENT = /^data: ?(\{.*\})$/;
 /** The texts that may follow the last chunk. */
 const END_MARKERS = new Set(['', 'data: [DONE]']);
 
-/** So much of a stream's beginning and of its end is read: more than its first chunk and its last ones have. */
+/** Bytes of a stream's beginning and of its end that are read: more than its first chunk and its last ones have. */
 const END_BYTES = 16 * 1024;
 
 /** Reads the last chunk with a usage; null: the stream is not one of chunks, or other chunks follow. */

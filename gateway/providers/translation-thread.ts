@@ -56,7 +56,7 @@ function escapedAt(bytes: Buffer, at: number): number | undefined {
   return Number.parseInt(String.fromCharCode(bytes[at + 4]!, bytes[at + 5]!), 16);
 }
 
-/** Whose request is translated. */
+/** The caller whose request is translated. */
 export type Translated = { organizationId: string; signal: AbortSignal };
 
 /**

@@ -48,6 +48,19 @@ begin
      where of_request.is_erased or of_evaluation.is_erased;
 end $$;
 
+-- Returns the ids of the calls that experiments made, or are making, of items that were made from these requests.
+create or replace function assay.calls_of_items_from(organization uuid, sources text[])
+  returns setof text language sql stable as $$
+  select distinct called.id
+    from assay.dataset_items i
+    join assay.experiments x on x.organization_id = organization and x.dataset_id = i.dataset_id
+                            and i.from_version <= x.dataset_version
+                            and (i.to_version is null or i.to_version > x.dataset_version)
+    join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.item_id = i.item_id
+    cross join lateral (values (r.request_id), (r.call_id)) as called (id)
+   where i.organization_id = organization and i.source_request_id = any(sources) and called.id <> all(sources)
+$$;
+
 -- Erases requests of the transaction's organization: records, bodies, properties, scores, people's grades, evaluations with
 -- the judges' own calls, cached answers, dead letters, parts of entries, the contents of dataset items that were made from
 -- them, in all versions, and the calls that experiments made of such items. Leaves tombstones, and announces the ids to the
@@ -101,14 +114,7 @@ begin
      where i.organization_id = own and i.source_request_id = any(wanted))
     into present_ids;
   -- A call that is under way is stored later, and then dropped for its tombstone.
-  select present_ids || array(
-    select distinct called.id
-      from assay.dataset_items i
-      join assay.experiments x on x.organization_id = own and x.dataset_id = i.dataset_id and i.from_version <= x.dataset_version
-                              and (i.to_version is null or i.to_version > x.dataset_version)
-      join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.item_id = i.item_id
-      cross join lateral (values (r.request_id), (r.call_id)) as called (id)
-     where i.organization_id = own and i.source_request_id = any(present_ids) and called.id <> all(present_ids))
+  select present_ids || array(select id from assay.calls_of_items_from(own, present_ids) as id)
     into copied_ids;
   select array(select distinct r.session_id from assay.requests r
                 where r.organization_id = own and r.request_id = any(copied_ids) and r.session_id is not null)
