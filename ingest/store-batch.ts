@@ -15,10 +15,10 @@ import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { countExperiments } from './experiments.ts';
-import { type FailedFilter, type Filtered, RecordFilters } from './filter-records.ts';
+import { type Filtered, RecordFilters } from './filter-records.ts';
 import { countJudgeCalls } from './judge-calls.ts';
 import { findOnlineEvaluators, type OnlineEvaluator, sampleRecords } from './online-evaluators.ts';
-import { pauseEvaluator } from './pause-evaluator.ts';
+import { followUp } from './pause-evaluator.ts';
 import { isExpired } from './retention.ts';
 import { scheduleEvaluations } from './schedule.ts';
 import { scheduleSessions } from './schedule-sessions.ts';
@@ -205,7 +205,7 @@ export class BatchStore {
       }),
     );
     this.#report(kept.records);
-    if (kept.filtered !== null) await this.#followUp(kept.filtered);
+    if (kept.filtered !== null) await followUp(kept.filtered, this.#options);
     const stored = kept.records.length;
     const deadLetters = kept.letters.length;
     const expired = items.length - records.length - letters.length;
@@ -247,37 +247,6 @@ export class BatchStore {
       tx,
       online.map((one) => sampleRecords(one, one.scope === 'session' ? added : records)),
     );
-  }
-
-  /** Pauses the evaluators of filters that failed, and reports those that were left out. */
-  async #followUp({ failed, late }: Filtered): Promise<void> {
-    for (const one of failed) await this.#pause(one);
-    if (late.length === 0) return;
-    this.#options.onLateFilters?.(late.length);
-    for (const [organizationId, own] of Map.groupBy(late, (one) => one.organizationId)) {
-      this.#options.log.warn(
-        { organizationId, evaluatorIds: own.map(({ evaluatorId }) => evaluatorId) },
-        'online evaluators get no records of this batch, because filters of their organization used up its time',
-      );
-    }
-  }
-
-  /** Does not throw: the records are stored, and the next batch finds the filter again. */
-  async #pause(failed: FailedFilter): Promise<void> {
-    const { log, sql } = this.#options;
-    const { evaluatorId } = failed.evaluator;
-    try {
-      if (!(await pauseEvaluator(sql, failed))) return;
-      log.warn(
-        { evaluatorId, error: describeError(failed.error) },
-        'an evaluator is paused, because the filter of its online evaluator failed or was too slow',
-      );
-    } catch (error) {
-      log.error(
-        { evaluatorId, error: describeError(error) },
-        'cannot pause an evaluator whose filter failed or was too slow',
-      );
-    }
   }
 
   #report(records: readonly StorableRecord[]): void {
