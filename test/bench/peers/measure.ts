@@ -10,6 +10,7 @@ import type { Settled } from '../gateway/target.ts';
 import { type LoadFigures, runLoad } from './load.ts';
 import type { Scenario } from './scenario.ts';
 import type { Target } from './target.ts';
+import { touchMemory } from './touch-memory.ts';
 
 export type Figures = LoadFigures & {
   /** Of the processes that calls pass through. NaN where there are none. */
@@ -39,6 +40,7 @@ export async function measure(
   recordsBefore: number,
 ): Promise<Figures> {
   const { rootPid } = target;
+  touchMemory();
   for (const pid of target.gatewayPids()) resetPeakBytes(pid);
   const allCpu = () => (rootPid === null ? Number.NaN : treeCpuMicroseconds(rootPid));
   const busyBefore = busyTimes();
