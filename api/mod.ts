@@ -272,7 +272,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     log,
     role: 'api',
     facts: null,
-    read: async () => ({ outbox: await readOutbox() }),
+    read: async () => ({ outbox: await readOutbox(), failing_outboxes: logPath.failingOutboxes() }),
   });
   log.info({ address: server.url }, 'api serves');
   return {

@@ -198,6 +198,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
       outbox: await readOutbox(),
       breakers: breakerStates.tripped(),
       is_limiting_alone: limiter.isDegraded(),
+      failing_outboxes: logPath.failingOutboxes(),
     }),
   });
   log.info({ address: server.url }, 'gateway serves');

@@ -44,11 +44,13 @@ export type StartIngestOptions = {
 
 function drainOutboxes(dataDir: string, options: SourceOptions, metrics: Metrics): Source {
   const drain = new Drain({ ...options, root: join(dataDir, 'outbox') });
-  metrics.readOnDemand(...FAILING_OUTBOXES, () => drain.failingOutboxes);
+  const failingOutboxes = () => drain.failingOutboxes;
+  metrics.readOnDemand(...FAILING_OUTBOXES, failingOutboxes);
   const running = drain.run();
   options.log.info({ dataDir }, 'ingest reads the outboxes');
   return {
     check: async () => {},
+    failingOutboxes,
     stop: async () => {
       drain.stop();
       await running;
@@ -70,7 +72,7 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   await checkSchema(sql);
-  const { onUncounted, readState, ...report } = createReport({ sql, metrics, log, clock });
+  const { onUncounted, readLastStored, ...report } = createReport({ sql, metrics, log, clock });
   const counter = createTokenCounter({ clock, onFailure: onUncounted });
   const compressor = new BodyCompressor({ sql, log });
   const compressing = compressor.run();
@@ -102,7 +104,16 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     log,
     retentionDays: config.retentionDays,
   });
-  const processReport = await reportProcess({ sql, log, role: 'ingest', facts: null, read: readState });
+  const processReport = await reportProcess({
+    sql,
+    log,
+    role: 'ingest',
+    facts: null,
+    read: async () => ({
+      last_stored_at: await readLastStored(),
+      failing_outboxes: source.failingOutboxes(),
+    }),
+  });
   return {
     name: 'ingest',
     address: server.url,

@@ -1,5 +1,4 @@
 import { describeError } from '#core/contracts/errors.ts';
-import type { IngestState } from '#core/contracts/process-state.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
@@ -46,9 +45,10 @@ export function createReport({ sql, metrics, log, clock }: ReportOptions) {
   );
   const reportUnpriced = createUnpricedReport(log);
   return {
-    readState: async (): Promise<IngestState> => {
+    /** Counts dead letters, and returns when something was stored last: RFC 3339, null: not since the start. */
+    readLastStored: async (): Promise<string | null> => {
       kept.set(await countDeadLetters(sql));
-      return { last_stored_at: lastStoredMs === null ? null : new Date(lastStoredMs).toISOString() };
+      return lastStoredMs === null ? null : new Date(lastStoredMs).toISOString();
     },
     onStored: (result: BatchResult): void => {
       stored.inc(result.stored);

@@ -6,6 +6,8 @@ import type { BatchStoreOptions } from './store-batch.ts';
 export type Source = {
   /** Rejects while the source is unavailable. */
   check(): Promise<unknown>;
+  /** Outboxes of this machine whose files failed when they were last tried; 0 of a source that reads none. */
+  failingOutboxes(): number;
   /** Ends the source once the entries in progress are stored. */
   stop(): Promise<void>;
 };

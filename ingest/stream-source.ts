@@ -28,6 +28,7 @@ export async function consumeStream(
       if (connected === null) throw new Error('not connected');
       await connected.connection.flush();
     },
+    failingOutboxes: () => 0,
     stop: async () => {
       if (connected === null) return;
       connected.consumer.stop();

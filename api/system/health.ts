@@ -11,6 +11,8 @@ export type HealthFacts = Pick<SystemRows, 'deadLetters' | 'paused' | 'hasEvalua
   sinks: readonly Sink[];
   roles: readonly ProcessRole[];
   outboxes: readonly OutboxState[];
+  /** Roles with a process that meets outboxes whose files fail. */
+  failingFor: ReadonlySet<ProcessRole>;
   gateways: readonly GatewayState[];
   breakers: SystemJson['breakers'];
 };
@@ -27,6 +29,7 @@ export function healthReasons(facts: HealthFacts): Reason[] {
   return [
     ...missingRoles(facts),
     ...outboxReasons(facts.outboxes),
+    ...failingReasons(facts.failingFor),
     ...facts.breakers.map(({ provider, state, gateways }) => ({
       reason: 'provider_failing' as const,
       message: `Calls to ${provider} fail: the circuit is ${state} in ${gateways} of ${facts.gateways.length} gateways`,
@@ -75,6 +78,12 @@ function outboxReasons(outboxes: readonly OutboxState[]): Reason[] {
     });
   }
   return reasons;
+}
+
+function failingReasons(roles: HealthFacts['failingFor']): Reason[] {
+  if (roles.size === 0) return [];
+  const message = `The files of an outbox cannot be read, trimmed or removed, and its entries wait; the log of ${[...roles].join(' and ')} names it`;
+  return [{ reason: 'outbox_failing', message }];
 }
 
 function limitReasons(gateways: readonly GatewayState[]): Reason[] {

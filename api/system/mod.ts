@@ -1,7 +1,7 @@
 /** `GET /v1/system`: state of the installation, as far as a key may see it. */
 
 import { Compile } from '#core/contracts/check.ts';
-import { ApiState, GatewayState, type OutboxState } from '#core/contracts/process-state.ts';
+import { ApiState, GatewayState, IngestState, type OutboxState } from '#core/contracts/process-state.ts';
 import type { SystemJson } from '#core/contracts/system.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import { VERSION } from '#platform/process/version.ts';
@@ -22,6 +22,7 @@ export function createSystemService({ sql }: { sql: Sql }): SystemService {
 /** A process of another version may report another shape, which is left out. */
 const gatewayState = Compile(GatewayState);
 const apiState = Compile(ApiState);
+const ingestState = Compile(IngestState);
 
 function gatewayOf({ role, state }: ProcessRow): GatewayState[] {
   return role === 'gateway' && gatewayState.Check(state) ? [state] : [];
@@ -30,6 +31,14 @@ function gatewayOf({ role, state }: ProcessRow): GatewayState[] {
 function outboxOf({ role, state }: ProcessRow): OutboxState | null {
   if (role === 'gateway' && gatewayState.Check(state)) return state.outbox;
   return role === 'api' && apiState.Check(state) ? state.outbox : null;
+}
+
+function hasFailingOutboxes({ role, state }: ProcessRow): boolean {
+  const isKnown =
+    (role === 'gateway' && gatewayState.Check(state)) ||
+    (role === 'api' && apiState.Check(state)) ||
+    (role === 'ingest' && ingestState.Check(state));
+  return isKnown && (state.failing_outboxes ?? 0) > 0;
 }
 
 function systemJson(rows: SystemRows): SystemJson {
@@ -44,7 +53,8 @@ function systemJson(rows: SystemRows): SystemJson {
   const gateways = processes.flatMap(gatewayOf);
   const breakers = breakersOf(gateways);
   const roles = processes.map(({ role }) => role);
-  const reasons = healthReasons({ ...rows, sinks, roles, outboxes, gateways, breakers });
+  const failingFor = new Set(processes.filter(hasFailingOutboxes).map(({ role }) => role));
+  const reasons = healthReasons({ ...rows, sinks, roles, outboxes, failingFor, gateways, breakers });
   return {
     health: reasons.length === 0 ? 'ok' : 'degraded',
     reasons,

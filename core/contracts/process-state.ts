@@ -1,6 +1,6 @@
 /** State that each process reports every ten seconds, by role: written by the process, read by the API. It holds no secrets. */
 import { type Static, Type } from '@sinclair/typebox';
-import { closed, OneOf } from './shapes.ts';
+import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
 const Count = Type.Integer({ minimum: 0 });
 
@@ -20,6 +20,9 @@ export const OutboxState = Type.Object(
 );
 export type OutboxState = Static<typeof OutboxState>;
 
+/** Outboxes of its machine whose files failed when the process last tried them. Earlier versions do not tell. */
+const failing_outboxes = Type.Optional(Count);
+
 /** States of a circuit breaker that is not closed. */
 const TRIPPED = ['open', 'half-open'] as const;
 export type TrippedState = (typeof TRIPPED)[number];
@@ -33,16 +36,24 @@ export const GatewayState = Type.Object(
     ),
     /** True while it limits calls by itself, because the store of counters is away. */
     is_limiting_alone: Type.Boolean(),
+    failing_outboxes,
   },
   closed,
 );
 export type GatewayState = Static<typeof GatewayState>;
 
-export const ApiState = Type.Object({ outbox: OutboxState }, closed);
+export const ApiState = Type.Object({ outbox: OutboxState, failing_outboxes }, closed);
 type ApiState = Static<typeof ApiState>;
 
-/** `last_stored_at`: RFC 3339; null: nothing since its start. */
-export type IngestState = { last_stored_at: string | null };
+export const IngestState = Type.Object(
+  {
+    /** Null: nothing since its start. */
+    last_stored_at: Nullable(Timestamp),
+    failing_outboxes,
+  },
+  closed,
+);
+export type IngestState = Static<typeof IngestState>;
 
 /** The states by role. */
 export type ProcessStates = {

@@ -14,6 +14,7 @@ export const HEALTH_REASONS = [
   'role_missing',
   'storing_behind',
   'outbox_filling',
+  'outbox_failing',
   'requests_not_logged',
   'provider_failing',
   'limits_away',

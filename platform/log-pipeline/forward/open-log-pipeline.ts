@@ -13,6 +13,8 @@ export type LogPipeline = {
   outbox: Outbox;
   /** Measures the backlog of the outbox; never rejects, and waits for Postgres as long as `sql` does. */
   measureBacklog(): Promise<Backlog>;
+  /** Outboxes of this machine whose files failed when this process last tried them; 0 where ingest reads them. */
+  failingOutboxes(): number;
   /**
    * Closes the outbox and, with a broker, waits until all of it is stored: until `stopBy` on the monotonic clock, but at
    * least a second. What is left then is stored later.
@@ -68,6 +70,7 @@ export async function openLogPipeline({
     return {
       outbox,
       measureBacklog: meter.measure,
+      failingOutboxes: () => 0,
       close: async () => {
         meter.stop();
         await outbox.close();
@@ -80,11 +83,13 @@ export async function openLogPipeline({
     'Messages in NATS that are not known to be in Postgres',
     () => forwarder.state.unconfirmed,
   );
-  metrics.readOnDemand(...FAILING_OUTBOXES, () => forwarder.state.failingOutboxes);
+  const failingOutboxes = () => forwarder.state.failingOutboxes;
+  metrics.readOnDemand(...FAILING_OUTBOXES, failingOutboxes);
   const meter = meterOf(async () => forwarder.state.ownStored);
   return {
     outbox,
     measureBacklog: meter.measure,
+    failingOutboxes,
     close: async (stopBy) => {
       meter.stop();
       await outbox.close();

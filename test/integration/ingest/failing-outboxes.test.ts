@@ -88,7 +88,7 @@ t.test('an ingest that is stopped stores all but what cannot be read, and ends',
   t.notOk(await isStored(late));
 });
 
-t.test('ingest counts the outboxes that cannot be read, and stays ready', async (t) => {
+t.test('ingest counts and reports the outboxes that cannot be read, and stays ready', async (t) => {
   const world = await createWorld(t);
   const dataDir = world.directory();
   const { outbox, directory } = await openIn(join(dataDir, 'outbox'));
@@ -99,6 +99,10 @@ t.test('ingest counts the outboxes that cannot be read, and stays ready', async 
   await waitFor('it to be counted', async () => {
     const metrics = await (await fetch(`${url}/metrics`)).text();
     return /^assay_outboxes_failing\{role="ingest"\} 1$/m.test(metrics);
+  });
+  await waitFor('it to be reported', async () => {
+    const [process] = await world.sql`select state from assay.processes where role = 'ingest'`;
+    return process?.state.failing_outboxes === 1;
   });
   t.equal((await fetch(`${url}/readyz`)).status, 200);
 });

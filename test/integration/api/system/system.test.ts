@@ -69,6 +69,19 @@ t.test('lag, backlog and breakers are those of all gateways', async (t) => {
   t.ok(system.processes.some((one) => one.outbox?.records === 500 && one.outbox.bytes === 9_000));
 });
 
+t.test('outboxes whose files fail degrade the installation, whichever role reads them', async (t) => {
+  await report('ingest', { last_stored_at: new Date().toISOString(), failing_outboxes: 0 });
+  await report('gateway', { ...gateway, failing_outboxes: 0 });
+  t.same(namesOf(await get()), []);
+  await report('ingest', { last_stored_at: null, failing_outboxes: 2 });
+  t.match((await get()).reasons, [{ reason: 'outbox_failing', message: /the log of ingest names it/ }]);
+  await report('api', { outbox, failing_outboxes: 1 });
+  await report('gateway', { ...gateway, failing_outboxes: 1 });
+  const { reasons } = await get();
+  t.match(reasons, [{ reason: 'outbox_failing' }]);
+  for (const role of ['api', 'gateway', 'ingest']) t.match(reasons[0]!.message, role);
+});
+
 t.test(
   'a process of another version, with a report of another shape, is listed without its state',
   async (t) => {

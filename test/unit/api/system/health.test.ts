@@ -7,6 +7,7 @@ const gateway = { outbox, breakers: [], is_limiting_alone: false };
 const well: HealthFacts = {
   roles: ['api', 'gateway', 'ingest'],
   outboxes: [outbox],
+  failingFor: new Set(),
   gateways: [gateway],
   breakers: [],
   sinks: [{ name: 'rollups', state: 'running', lag_ms: 900, changes: 1 }],
@@ -44,6 +45,12 @@ t.test(
     t.same(namesOf({ outboxes: [{ ...outbox, fill: 1, is_refusing: true }] }), ['requests_not_logged']);
   },
 );
+
+t.test('an outbox whose files fail is a reason, with the roles whose logs name it', async (t) => {
+  const [reason, ...others] = reasonsOf({ failingFor: new Set(['gateway', 'ingest']) });
+  t.match(reason, { reason: 'outbox_failing', message: /the log of gateway and ingest names it$/ });
+  t.same(others, []);
+});
 
 t.test(
   'failing providers, lone limiters, late sinks, dead letters and paused evaluators are named',
