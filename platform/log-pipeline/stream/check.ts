@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LOG_STREAM } from '#core/contracts/channels.ts';
 import { type ConnectNatsOptions, connectOnce } from '../../nats/mod.ts';
 import { declareLogStream, NoJetStreamError } from './log-stream.ts';
 
 /** A server that has just started takes connections a moment before JetStream responds. */
 const JETSTREAM_GRACE_MS = 2_000;
 const RETRY_MS = 200;
+
+const UNPROTECTED =
+  'the NATS stream can be purged, and log entries are lost by it: set deny_purge and deny_delete with `nats stream edit`, or let the user of Assay update streams (docs/deployment.md)';
 
 /**
  * Checks the servers once, when a role starts, so that the operator learns at once of a problem that waiting cannot solve.
@@ -18,7 +22,8 @@ export async function checkNats(options: ConnectNatsOptions): Promise<void> {
   try {
     for (;;) {
       try {
-        await declareLogStream(connection);
+        const { isProtected } = await declareLogStream(connection);
+        if (!isProtected) options.log.warn({ stream: LOG_STREAM }, UNPROTECTED);
         return;
       } catch (error) {
         if (!(error instanceof NoJetStreamError) || performance.now() > deadline) throw error;

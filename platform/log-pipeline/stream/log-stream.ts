@@ -69,6 +69,8 @@ export type DeclaredStream = {
   manager: JetStreamManager;
   /** The consumer's name. The consumer is gone when the stream is, or when it was replaced. */
   consumer: string;
+  /** False: its messages can be purged. An earlier build declared it, and this user may not change it. */
+  isProtected: boolean;
 };
 
 /**
@@ -79,7 +81,7 @@ export type DeclaredStream = {
 export async function declareLogStream(connection: NatsConnection): Promise<DeclaredStream> {
   try {
     const manager = await jetstreamManager(connection);
-    await declareStream(manager);
+    const isProtected = await declareStream(manager);
     let consumer = await declareConsumer(manager);
     const { state } = await manager.streams.info(LOG_STREAM);
     // After a crash of its machine, a server may remember acknowledgements of messages that it has lost. New messages
@@ -88,7 +90,7 @@ export async function declareLogStream(connection: NatsConnection): Promise<Decl
       await deleteConsumer({ manager, consumer: consumer.name });
       consumer = await declareConsumer(manager);
     }
-    return { manager, consumer: consumer.name };
+    return { manager, consumer: consumer.name, isProtected };
   } catch (error) {
     if (
       (error as Error).name === 'JetStreamNotEnabled' ||
@@ -103,7 +105,8 @@ export async function declareLogStream(connection: NatsConnection): Promise<Decl
   }
 }
 
-async function declareStream(manager: JetStreamManager): Promise<void> {
+/** Returns whether its messages are protected from a purge. */
+async function declareStream(manager: JetStreamManager): Promise<boolean> {
   try {
     await manager.streams.add({
       name: LOG_STREAM,
@@ -114,13 +117,17 @@ async function declareStream(manager: JetStreamManager): Promise<void> {
       ...ESSENTIAL,
       ...PROTECTED,
     });
+    return true;
   } catch (error) {
     if (jetStreamErrorCode(error) !== STREAM_NAME_IN_USE) throw error;
     const { config } = await manager.streams.info(LOG_STREAM);
     requireEssentials(config);
     // Earlier builds declared it without them. To set them takes nothing away from it; a user who may not goes on as before.
-    if (!config.deny_purge || !config.deny_delete)
-      await manager.streams.update(LOG_STREAM, PROTECTED).catch(() => {});
+    if (config.deny_purge && config.deny_delete) return true;
+    return await manager.streams.update(LOG_STREAM, PROTECTED).then(
+      () => true,
+      () => false,
+    );
   }
 }
 
@@ -197,7 +204,10 @@ export async function awaitsLostMessage({ manager, consumer }: DeclaredStream): 
 }
 
 /** Deletes the consumer. Readers and forwarders notice, declare another, and begin again with what the stream holds. */
-export async function deleteConsumer({ manager, consumer }: DeclaredStream): Promise<void> {
+export async function deleteConsumer({
+  manager,
+  consumer,
+}: Pick<DeclaredStream, 'manager' | 'consumer'>): Promise<void> {
   try {
     await manager.consumers.delete(LOG_STREAM, consumer);
   } catch (error) {

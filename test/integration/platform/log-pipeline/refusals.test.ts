@@ -2,6 +2,7 @@
 import { join } from 'node:path';
 import { jetstream, jetstreamManager } from '@nats-io/jetstream';
 import { connect } from '@nats-io/transport-node';
+import { pino } from 'pino';
 import t from 'tap';
 import { checkNats } from '#platform/log-pipeline/stream/mod.ts';
 import type { NatsAddress } from '#platform/nats/mod.ts';
@@ -119,6 +120,33 @@ t.test(
     await connection.close();
   },
 );
+
+t.test('a stream that a user may not protect is used, and the log says what to do', { skip }, async (t) => {
+  const accounts = `authorization { users: [
+    { user: owner, password: owner },
+    { user: assay, password: assay, permissions: { publish: { deny: "$JS.API.STREAM.UPDATE.LOGS" } } }
+  ] }`;
+  await using nats = await startNats({ config: accounts });
+  const owner = await connect({ servers: nats.url, user: 'owner', pass: 'owner' });
+  const { streams } = await jetstreamManager(owner);
+  await streams.add({ name: 'LOGS', subjects: ['assay.logs'], retention: 'workqueue', discard: 'new' });
+  const warnings: { level: number; stream: string; msg: string }[] = [];
+  const told = pino({}, { write: (line: string) => warnings.push(JSON.parse(line)) });
+  const address = { servers: [`nats://assay:assay@127.0.0.1:${nats.port}`], credentialsFile: null };
+  await checkNats({ address, name: 'test', log: told });
+  t.match(
+    warnings.filter(({ stream }) => stream === 'LOGS'),
+    [{ level: 40, msg: /deny_purge and deny_delete/ }],
+  );
+  await streams.update('LOGS', { deny_purge: true, deny_delete: true });
+  warnings.length = 0;
+  await checkNats({ address, name: 'test', log: told });
+  t.same(
+    warnings.filter(({ stream }) => stream === 'LOGS'),
+    [],
+  );
+  await owner.close();
+});
 
 t.test('a role that NATS refuses prints one sentence and does not start', { skip }, async (t) => {
   const database = await databaseFor(t);
