@@ -8,8 +8,8 @@ const SHARE_OF_AVAILABLE = 1 / 8;
 
 /**
  * Writes to free memory once. A virtual machine may give its free pages back to its host ("free page reporting"), and the first
- * write to each of them then is a fault of the host's: beside four idle ones, a gateway spent 15 % of its time in them, for
- * the pages of its log, and 1 % by itself; how many there are depends on what ran before. Pages are given back again after seconds.
+ * write to one may then be a fault of the host's. The copy to the log took 15 % of a gateway's time beside three idle ones, and
+ * 1 % by itself; that these faults are the reason is inferred. Pages are given back again after seconds.
  */
 export function touchMemory(): void {
   const bytes = Math.floor(Math.min(MOST_BYTES, process.availableMemory() * SHARE_OF_AVAILABLE));
