@@ -1,7 +1,7 @@
 /** Takes records of the log as answers of experiments. */
 import { AssayError } from '#core/contracts/errors.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import type { Outcome } from './external-run.ts';
+import type { Outcome, OutputRun } from './external-run.ts';
 
 /** @returns whether the request is in the log */
 export async function isLogged(
@@ -15,13 +15,13 @@ export async function isLogged(
 }
 
 /**
- * Counts the cost of a record for an experiment, and returns the outcome that it is for a run.
+ * Counts the cost of a record for a run's experiment, and returns the outcome that it is for the run.
  * @throws AssayError conflict when it is the answer of another run
  */
 export async function adoptRecord(
   tx: TransactionSql,
   organizationId: string,
-  experimentId: string,
+  { experiment_id: experimentId, item_id: itemId }: Pick<OutputRun, 'experiment_id' | 'item_id'>,
   requestId: string,
 ): Promise<Outcome> {
   // One at a time, so that two runs cannot take one answer.
@@ -40,8 +40,9 @@ export async function adoptRecord(
   const { status, cost_nano } = record!;
   await tx`
     with counted as (
-      insert into assay.experiment_calls (organization_id, request_id, experiment_id, cost_nano, is_recorded, begun_at)
-      values (${organizationId}, ${requestId}, ${experimentId}, ${cost_nano ?? '0'}::int8, true, now())
+      insert into assay.experiment_calls
+        (organization_id, request_id, experiment_id, item_id, cost_nano, is_recorded, begun_at)
+      values (${organizationId}, ${requestId}, ${experimentId}, ${itemId}, ${cost_nano ?? '0'}::int8, true, now())
       on conflict do nothing returning cost_nano)
     update assay.experiments set spent_nano = spent_nano + counted.cost_nano
       from counted where experiment_id = ${experimentId}`;

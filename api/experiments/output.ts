@@ -57,8 +57,9 @@ export function createPostOutput(
                due_at = now() + ${LOGGED_WITHIN}::interval
          where experiment_id = ${experimentId} and item_id = ${run.item_id} and repetition = ${run.repetition}`;
       await tx`
-        insert into assay.experiment_calls (organization_id, request_id, experiment_id, cost_nano, is_recorded, begun_at)
-        values (${organizationId}, ${callId}, ${experimentId}, 0, false, now()) on conflict do nothing`;
+        insert into assay.experiment_calls
+          (organization_id, request_id, experiment_id, item_id, cost_nano, is_recorded, begun_at)
+        values (${organizationId}, ${callId}, ${experimentId}, ${run.item_id}, 0, false, now()) on conflict do nothing`;
       return { ...run, state: 'running', call_id: callId };
     });
   }
@@ -93,7 +94,7 @@ export function createPostOutput(
       const run = await lockRun(tx, organizationId, experimentId, body);
       refuseStopped(run);
       if (isAnswered(run)) return runJson(run);
-      const outcome = await adoptRecord(tx, organizationId, experimentId, requestId);
+      const outcome = await adoptRecord(tx, organizationId, run, requestId);
       const written = await writeOutcome(tx, run, outcome);
       const graders = await gradersOf(tx, experimentId);
       const at = new Date(clock.now());

@@ -218,9 +218,11 @@ async function writeClaims(
                   ${jobs.map(({ callId }) => callId)}::text[]) as taken (item_id, repetition, call_id)
      where r.experiment_id = ${experimentId} and r.item_id = taken.item_id and r.repetition = taken.repetition`;
   await tx`
-    insert into assay.experiment_calls (organization_id, request_id, experiment_id, cost_nano, is_recorded, begun_at)
-    select ${organizationId}, request_id, ${experimentId}, cost_nano, false, now()
-      from unnest(${jobs.map(({ callId }) => callId)}::text[], ${[...costs]}::int8[]) as begun (request_id, cost_nano)`;
+    insert into assay.experiment_calls
+      (organization_id, request_id, experiment_id, item_id, cost_nano, is_recorded, begun_at)
+    select ${organizationId}, request_id, ${experimentId}, item_id, cost_nano, false, now()
+      from unnest(${jobs.map(({ callId }) => callId)}::text[], ${jobs.map(({ itemId }) => itemId)}::text[],
+                  ${[...costs]}::int8[]) as begun (request_id, item_id, cost_nano)`;
 }
 
 /** Nothing is under way and the next call would cost more than is left. */

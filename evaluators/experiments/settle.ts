@@ -36,7 +36,7 @@ export async function settleRun(sql: Sql, job: ExperimentJob, result: RunResult)
       returning 1`;
     if (isUncounted) {
       await tx`
-        delete from assay.experiment_calls
+        update assay.experiment_calls set begun_at = null
          where organization_id = ${organizationId} and request_id = ${callId} and not is_recorded`;
     }
     if (written.length === 0) return false;

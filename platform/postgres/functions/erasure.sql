@@ -1,4 +1,4 @@
--- Revision 7
+-- Revision 8
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -48,17 +48,30 @@ begin
      where of_request.is_erased or of_evaluation.is_erased;
 end $$;
 
--- Returns the ids of the calls that experiments made, or are making, of items that were made from these requests.
+-- Returns the ids of the calls that experiments made, or are making, of items that were made from these requests, and of items
+-- that were made from such calls.
 create or replace function assay.calls_of_items_from(organization uuid, sources text[])
-  returns setof text language sql stable as $$
-  select distinct called.id
-    from assay.dataset_items i
-    join assay.experiments x on x.organization_id = organization and x.dataset_id = i.dataset_id
-                            and i.from_version <= x.dataset_version
-                            and (i.to_version is null or i.to_version > x.dataset_version)
-    join assay.experiment_runs r on r.experiment_id = x.experiment_id and r.item_id = i.item_id
-    cross join lateral (values (r.request_id), (r.call_id)) as called (id)
-   where i.organization_id = organization and i.source_request_id = any(sources) and called.id <> all(sources)
+  returns setof text language sql stable set enable_seqscan = off set enable_hashjoin = off set enable_mergejoin = off as $$
+  with recursive copies (id) as (
+    select unnest(sources) collate "C"
+    union
+    select called.id
+      from copies
+      join assay.dataset_items i on i.organization_id = organization and i.source_request_id = copies.id
+      join assay.experiments x on x.organization_id = organization and x.dataset_id = i.dataset_id
+                              and i.from_version <= x.dataset_version
+                              and (i.to_version is null or i.to_version > x.dataset_version)
+      cross join lateral (
+        select r.request_id from assay.experiment_runs r
+         where r.experiment_id = x.experiment_id and r.item_id = i.item_id and r.request_id is not null
+        union all
+        select r.call_id from assay.experiment_runs r
+         where r.experiment_id = x.experiment_id and r.item_id = i.item_id and r.call_id is not null
+        union all
+        select c.request_id from assay.experiment_calls c
+         where c.experiment_id = x.experiment_id and c.item_id = i.item_id) called (id)
+  )
+  select id from copies where id <> all(sources)
 $$;
 
 -- Erases requests of the transaction's organization: records, bodies, properties, scores, people's grades, evaluations with

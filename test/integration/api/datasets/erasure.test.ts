@@ -96,6 +96,31 @@ t.test('with a request go the calls that experiments made of items from it, and 
   t.ok(tombstone, 'a call that is stored later is dropped');
 });
 
+t.test('with a request go the calls of items that were made from calls of its items', async (t) => {
+  const requestId = await seed();
+  const gone = [requestId];
+  for (const [status, state] of [
+    [200, 'completed'],
+    [200, 'completed'],
+    [500, 'error'],
+  ] as const) {
+    const datasetId = await create(api);
+    await ask(api, `/${datasetId}/items/from-requests`, { requestIds: [gone.at(-1)] });
+    const [item] = await itemsOf(api, datasetId);
+    const body = { name: 'Ours', datasetId, target: { kind: 'external' } };
+    const { id } = (await api.call('/v1/experiment', { body })).body.data as { id: string };
+    const call = await seed();
+    await api.database.sql`update assay.requests set status = ${status} where request_id = ${call}`;
+    const output = { itemId: item!.id, requestId: call };
+    t.match((await api.call(`/v1/experiment/${id}/output`, { body: output })).body, { data: { state } });
+    gone.push(call);
+  }
+  const other = await seed();
+  t.equal((await eraseRequest(requestId)).status, 200);
+  for (const id of gone) t.equal((await api.call(`/v1/request/${id}`)).status, 404);
+  t.equal((await api.call(`/v1/request/${other}`)).status, 200);
+});
+
 t.test('an erasure that waits for an import keeps nobody waiting who stores a record', async (t) => {
   const { sql } = api.database;
   const datasetId = await create(api);

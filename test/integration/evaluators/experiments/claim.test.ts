@@ -6,6 +6,9 @@ import type { JsonObject } from '#core/json/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { type ClaimOptions, claimRuns } from '../../../../evaluators/experiments/claim.ts';
+import { type RunResult, settleRun } from '../../../../evaluators/experiments/settle.ts';
+import { erase } from '../../../support/erase.ts';
+import { insertRequests } from '../../../support/seed-requests.ts';
 import { databaseFor } from '../../../support/world.ts';
 
 const ITEM = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
@@ -36,7 +39,7 @@ async function experimentOf(
       'running', now(), now())`;
   await sql`
     insert into assay.experiment_runs (experiment_id, item_id, repetition, organization_id, position, due_at, state)
-    values (${experiment}, ${ITEM}, 1, ${organization}, 1, now(), 'pending')`;
+    values (${experiment}, ${ITEM}, 1, ${organization}, 1, now() - interval '1 s', 'pending')`;
   return organization;
 }
 
@@ -88,4 +91,36 @@ t.test('a prompt is filled with the inputs of the request that an item was made 
   });
   const [job] = (await claimed(sql)).jobs;
   t.strictSame(requestOf(job!.target, job!.item!), { body: { prompt_id: 'p', version_id: 'v', inputs } });
+});
+
+t.test('with a request go the calls of its items that failed and were made again', async (t) => {
+  const { sql } = await databaseFor(t);
+  const organization = await experimentOf(sql, {});
+  const [source] = await insertRequests(sql, organization, [{}]);
+  await sql`update assay.dataset_items set source_request_id = ${source!.request_id}`;
+  const outcomes: Partial<RunResult>[] = [
+    { errorCode: 'status_503' },
+    // A refused key pauses the experiment; the call was logged all the same.
+    { errorCode: 'status_401', isUncounted: true, pause: 'Refused' },
+  ];
+  const calls: string[] = [];
+  for (const outcome of outcomes) {
+    const [job] = (await claimed(sql)).jobs;
+    calls.push(job!.callId);
+    await insertRequests(sql, organization, [{ request_id: job!.callId, status: 500 }]);
+    const failed = {
+      state: 'pending',
+      dueInMs: -1,
+      errorMessage: 'Why',
+      pause: null,
+      isUncounted: false,
+    } as const;
+    t.ok(await settleRun(sql, job!, { ...failed, errorCode: null, ...outcome }));
+  }
+  const reserved = await sql`select from assay.experiment_calls where begun_at is not null`;
+  t.equal(reserved.count, 1, 'nothing stays reserved for the call that does not count');
+  await erase(sql, organization, source!.request_id);
+  t.same([...(await sql`select request_id from assay.requests`)], []);
+  const gone = await sql<{ id: string }[]>`select request_id as id from assay.erased_requests`;
+  t.same(new Set(gone.map(({ id }) => id)), new Set([source!.request_id, ...calls]));
 });

@@ -17,7 +17,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   cache: [2, 'fd66cb0aa569'],
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
-  erasure: [7, '0bb9e9200399'],
+  erasure: [8, 'fcd498806767'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [1, '5d37822a2f66'],
