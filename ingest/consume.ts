@@ -15,6 +15,7 @@ import {
   LogReader,
   MalformedMessageError,
   type ReceivedMessage,
+  readPositions,
 } from '#platform/log-pipeline/stream/mod.ts';
 import { ConnectionMonitor, DisconnectedError, type NatsConnection } from '#platform/nats/mod.ts';
 import { Backoff } from '#platform/process/backoff.ts';
@@ -27,12 +28,15 @@ import {
   BatchStore,
   type BatchStoreOptions,
 } from './store-batch.ts';
+import { StrayParts } from './stray-parts.ts';
 
 export type ConsumeOptions = BatchStoreOptions & {
   connection: NatsConnection;
   onStored(result: BatchResult): void;
   /** Receives after each batch whether messages are waiting. */
   onPace?(isBehind: boolean): void;
+  /** Time between two looks for parts that no entry needs; by default twenty minutes. */
+  lookForStraysEveryMs?: number;
 };
 
 /** Maximum wait for messages, after which a stop is noticed. */
@@ -47,12 +51,14 @@ export class StreamConsumer {
   readonly #options: ConsumeOptions;
   readonly #monitor: ConnectionMonitor;
   readonly #store: BatchStore;
+  readonly #strays: StrayParts;
   #isStopping = false;
 
   constructor(options: ConsumeOptions) {
     this.#options = options;
     this.#monitor = new ConnectionMonitor(options.connection, options.log);
     this.#store = new BatchStore(options);
+    this.#strays = new StrayParts(options.sql, options.lookForStraysEveryMs);
   }
 
   /** Runs until `stop`, or until the owner closes the connection. Failures of Postgres and of NATS are retried. */
@@ -84,13 +90,11 @@ export class StreamConsumer {
 
   async #consume(onProgress: () => void): Promise<void> {
     const { connection } = this.#options;
-    const { consumer } = await this.#monitor.rejectOnDisconnect(
-      this.#monitor.epoch,
-      declareLogStream(connection),
-    );
-    const reader = new LogReader(connection, this.#monitor, consumer);
+    const stream = await this.#monitor.rejectOnDisconnect(this.#monitor.epoch, declareLogStream(connection));
+    const reader = new LogReader(connection, this.#monitor, stream.consumer);
     try {
       while (!this.#isStopping) {
+        await this.#strays.lookIfDue(() => readPositions(stream));
         const batch = await reader.take(TAKE_MS);
         if (batch.length === 0) continue;
         const beganAt = performance.now();

@@ -203,6 +203,16 @@ export async function awaitsLostMessage({ manager, consumer }: DeclaredStream): 
   return (await manager.streams.getMessage(LOG_STREAM, { seq: ack_floor.stream_seq + 1 })) === null;
 }
 
+/** Numbers of messages: of the last one in the stream, and of the one up to which all are acknowledged. */
+export type StreamPositions = { lastSequence: number; acknowledgedSequence: number };
+
+/** Asks for the acknowledgements first, so that what is published meanwhile does not count as acknowledged. */
+export async function readPositions({ manager, consumer }: DeclaredStream): Promise<StreamPositions> {
+  const { ack_floor } = await manager.consumers.info(LOG_STREAM, consumer);
+  const { state } = await manager.streams.info(LOG_STREAM);
+  return { lastSequence: state.last_seq, acknowledgedSequence: ack_floor.stream_seq };
+}
+
 /** Deletes the consumer. Readers and forwarders notice, declare another, and begin again with what the stream holds. */
 export async function deleteConsumer({
   manager,

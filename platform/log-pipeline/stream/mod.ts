@@ -8,6 +8,8 @@ export {
   declareLogStream,
   deleteConsumer,
   jetStreamErrorCode,
+  readPositions,
+  type StreamPositions,
 } from './log-stream.ts';
 export {
   decodeMessage,

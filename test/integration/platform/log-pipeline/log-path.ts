@@ -5,7 +5,7 @@ import { openOutbox } from '#platform/log-pipeline/outbox/mod.ts';
 import { connectNats } from '#platform/nats/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { StreamConsumer } from '../../../../ingest/consume.ts';
+import { type ConsumeOptions, StreamConsumer } from '../../../../ingest/consume.ts';
 import { createWorld, type Owner, silentLog } from '../../../support/world.ts';
 
 const log = silentLog;
@@ -43,7 +43,7 @@ export async function setUpLogPath(owner: Owner, natsConfig = '') {
     const forwarder = new Forwarder({ connection, root, ownId, log, stuckAfterMs: 3_000 });
     return { forwarder, connection, running: forwarder.run() };
   };
-  const consume = async () => {
+  const consume = async (options: Pick<ConsumeOptions, 'lookForStraysEveryMs'> = {}) => {
     const connection = await connectTo('ingest');
     const consumer = new StreamConsumer({
       connection,
@@ -51,6 +51,7 @@ export async function setUpLogPath(owner: Owner, natsConfig = '') {
       log,
       clock: systemClock,
       retentionDays: null,
+      ...options,
       onStored: () => {},
     });
     const running = consumer.run();

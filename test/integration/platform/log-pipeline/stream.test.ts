@@ -3,6 +3,8 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { LOG_STREAM, LOG_SUBJECT } from '#core/contracts/channels.ts';
+import { findLogConsumer } from '#platform/log-pipeline/stream/log-stream.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { logEntry } from '../../../support/log-entries.ts';
 import { natsIsMissing } from '../../../support/nats.ts';
@@ -55,6 +57,34 @@ t.test('an entry larger than a message arrives whole', { skip }, async (t) => {
   t.ok(row!.request_text === entry.requestBody.toString(), 'byte for byte');
   const [parts] = await sql`select count(*)::int as count from assay.entry_parts`;
   t.equal(parts!.count, 0, 'its parts are gone');
+});
+
+t.test('a part that comes again after its entry was stored is removed', { skip }, async (t) => {
+  const { outbox, forward, consume, stored, sql, manager, connectTo } = await setUpLogPath(
+    t,
+    'max_payload: 65536',
+  );
+  const own = await outbox();
+  await forward(own.id);
+  const entry = logEntry({}, { request: { model: 'gpt-4o-mini', padding: 'x'.repeat(300_000) } });
+  await own.outbox.append(entry.id, entry);
+  const jetStream = await manager();
+  // Nobody consumes yet, so the first part can be had from the stream.
+  const first = async () => await jetStream.streams.getMessage(LOG_STREAM, { seq: 1 }).catch(() => null);
+  await waitFor('the first part', async () => (await first()) !== null);
+  const part = (await first())!.data;
+  await consume({ lookForStraysEveryMs: 1 });
+  await waitFor('the record', async () => (await stored()).length === 1);
+  const before = (await jetStream.streams.info(LOG_STREAM)).state.last_seq;
+  // As it is delivered again when its acknowledgement was lost.
+  (await connectTo('again')).publish(LOG_SUBJECT, part);
+  await waitFor('the part to come and go', async () => {
+    const consumer = await findLogConsumer(jetStream);
+    const { state } = await jetStream.streams.info(LOG_STREAM);
+    const isDone = state.last_seq > before && consumer?.ack_floor.stream_seq === state.last_seq;
+    const [parts] = await sql`select count(*)::int as count from assay.entry_parts`;
+    return isDone && parts!.count === 0;
+  });
 });
 
 t.test('entries that NATS acknowledged and lost are published again', { skip }, async (t) => {

@@ -1,0 +1,52 @@
+/**
+ * Removes parts of entries that were stored without them. When a process dies after the commit that stored an entry and before
+ * it acknowledged the entry's last parts, those are delivered again, and wait in the table for others that are gone.
+ */
+import type { StreamPositions } from '#platform/log-pipeline/stream/mod.ts';
+import type { Sql } from '#platform/postgres/mod.ts';
+
+/**
+ * Time between two looks. Longer than it takes to publish an entry, and than JetStream remembers a message's id: a forwarder that
+ * died in the middle of an entry publishes all of it again, and what is remembered would not be delivered a second time.
+ */
+const LOOK_EVERY_MS = 20 * 60_000;
+/** Entries that one look finds. Of more, the next ones are found when these are gone. */
+const FOUND_AT_ONCE = 1_000;
+
+type Look = { origins: Set<string>; lastSequence: number };
+
+export class StrayParts {
+  readonly #sql: Sql;
+  readonly #everyMs: number;
+  /** The last two, the older one first. */
+  #looks: Look[] = [];
+  #lookedAtMs: number | null = null;
+
+  constructor(sql: Sql, everyMs = LOOK_EVERY_MS) {
+    this.#sql = sql;
+    this.#everyMs = everyMs;
+  }
+
+  /**
+   * Looks, if it is time for it, and deletes the parts that two earlier looks found, too, once all messages of the time until
+   * the later of them are acknowledged: the rest of an entry would have come by then. By looks and not by the age of a part, because
+   * the clock goes on while a machine sleeps.
+   * @param positions of the stream, asked for before the look
+   */
+  async lookIfDue(positions: () => Promise<StreamPositions>): Promise<void> {
+    const now = performance.now();
+    if (this.#lookedAtMs !== null && now - this.#lookedAtMs < this.#everyMs) return;
+    this.#lookedAtMs = now;
+    const { lastSequence, acknowledgedSequence } = await positions();
+    const rows = await this.#sql<{ origin: string }[]>`
+      select distinct origin from assay.entry_parts order by origin limit ${FOUND_AT_ONCE}`;
+    const origins = new Set(rows.map(({ origin }) => origin));
+    const [first, second] = this.#looks;
+    if (first !== undefined && second !== undefined && acknowledgedSequence >= second.lastSequence) {
+      const stray = [...origins].filter((origin) => first.origins.has(origin) && second.origins.has(origin));
+      if (stray.length > 0)
+        await this.#sql`delete from assay.entry_parts where origin = any(${stray}::text[])`;
+    }
+    this.#looks = [...this.#looks.slice(-1), { origins, lastSequence }];
+  }
+}
