@@ -175,7 +175,7 @@ const cases: { title: string; path: string; source: string; breaches: string[] }
       "import { signal } from '@preact/signals';",
       "import OpenAI from 'openai';",
       "const bytes = Buffer.from('');",
-      // A program that is shown, which Biome puts between double quotation marks for the others in it.
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a program that is shown, with both kinds of quotation marks in it
       'const shown = "headers: { a: `${process.env.A}`, b: \'c\' }";',
     ].join('\n'),
     breaches: [
