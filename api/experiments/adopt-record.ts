@@ -1,22 +1,12 @@
-/** Takes records of the log as answers of experiments. */
+/** Takes a record of the log as the answer of an experiment's run. */
 import { AssayError } from '#core/contracts/errors.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { findKey, unknownRequest } from '../requests/mod.ts';
 import type { Outcome, OutputRun } from './external-run.ts';
-
-/** @returns whether the request is in the log */
-export async function isLogged(
-  tx: TransactionSql,
-  organizationId: string,
-  requestId: string,
-): Promise<boolean> {
-  const found = await tx`
-    select 1 from assay.requests where organization_id = ${organizationId} and request_id = ${requestId} limit 1`;
-  return found.length > 0;
-}
 
 /**
  * Counts the cost of a record for a run's experiment, and returns the outcome that it is for the run.
- * @throws AssayError conflict when it is the answer of another run
+ * @throws AssayError conflict when it is the answer of another run; not_found
  */
 export async function adoptRecord(
   tx: TransactionSql,
@@ -34,10 +24,13 @@ export async function adoptRecord(
       'conflict',
       `The request ${requestId} is the answer of another run of this experiment`,
     );
+  const key = await findKey(tx, organizationId, requestId);
   const [record] = await tx<{ status: number; cost_nano: string | null }[]>`
     select status, cost_nano from assay.requests
-     where organization_id = ${organizationId} and request_id = ${requestId}`;
-  const { status, cost_nano } = record!;
+     where organization_id = ${organizationId} and created_at = ${key?.created_at ?? null} and request_id = ${requestId}`;
+  // Erased since it was looked for.
+  if (record === undefined) throw unknownRequest(requestId);
+  const { status, cost_nano } = record;
   await tx`
     with counted as (
       insert into assay.experiment_calls

@@ -12,8 +12,8 @@ import { inOrganization } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { readUuid } from '../evaluators/mod.ts';
 import type { LogRequest, Sender } from '../log/mod.ts';
-import { awaitRequest } from '../requests/mod.ts';
-import { adoptRecord, isLogged } from './adopt-record.ts';
+import { awaitRequest, findKey } from '../requests/mod.ts';
+import { adoptRecord } from './adopt-record.ts';
 import type { Context } from './context.ts';
 import { runJson } from './experiment-json.ts';
 import {
@@ -85,8 +85,7 @@ export function createPostOutput(
     body: OutputBody,
     requestId: string,
   ) {
-    const attempt = () =>
-      inOrganization(sql, organizationId, (tx) => isLogged(tx, organizationId, requestId));
+    const attempt = () => inOrganization(sql, organizationId, (tx) => findKey(tx, organizationId, requestId));
     await awaitRequest(requestId, clock, attempt, STORED_WITHIN_MS);
     return await inOrganization(sql, organizationId, async (tx) => {
       // Until it is committed no erasure begins, which could miss its evaluations.

@@ -2,7 +2,7 @@
 import { MAX_GRADES_A_REQUEST, MAX_HISTORY, MAX_LISTED_GRADES } from '#core/contracts/grade.ts';
 import { Parameters } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { conditionOf, type RequestQuery, runStatement } from '../requests/mod.ts';
+import { conditionOf, findKey, type RequestQuery, runStatement } from '../requests/mod.ts';
 import type { Person } from './person.ts';
 
 /** `value` as core/grades/kind.ts codes it; `grade_id` as text. */
@@ -42,9 +42,12 @@ export async function lockRequest(
   organizationId: string,
   requestId: string,
 ): Promise<Date | null> {
+  const key = await findKey(tx, organizationId, requestId);
+  if (key === null) return null;
   const [row] = await tx<{ created_at: Date }[]>`
     select created_at from assay.requests
-    where organization_id = ${organizationId} and request_id = ${requestId} for key share`;
+    where organization_id = ${organizationId} and created_at = ${key.created_at} and request_id = ${requestId}
+    for key share`;
   return row?.created_at ?? null;
 }
 

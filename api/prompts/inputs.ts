@@ -3,7 +3,7 @@ import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { awaitRequest } from '../requests/mod.ts';
+import { awaitRequest, findKey } from '../requests/mod.ts';
 import { type Context, requireVersion } from './context.ts';
 import { numberOf } from './version-json.ts';
 import type { VersionRow } from './version-store.ts';
@@ -20,13 +20,14 @@ async function findUse(
   version: VersionRow,
   requestId: string,
 ): Promise<UseRow | undefined> {
+  const key = await findKey(tx, organizationId, requestId);
+  if (key === null) return undefined;
   const names = [version.version_id, numberOf(version)];
   const [row] = await tx<UseRow[]>`
     select coalesce(inputs::text, '{}') as inputs,
       coalesce(prompt_id = ${version.prompt_id} and prompt_version = any(${names}::text[]), false) as is_of_version
     from assay.requests
-    where organization_id = ${organizationId} and request_id = ${requestId}
-    order by created_at desc limit 1`;
+    where organization_id = ${organizationId} and created_at = ${key.created_at} and request_id = ${requestId}`;
   return row;
 }
 

@@ -5,7 +5,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import type { RequestKey } from './find-keys.ts';
+import { findKey, keyCondition, type RequestKey } from './find-keys.ts';
 import { runStatement } from './statement.ts';
 
 /** Returns the scores as they are stored: true becomes 1 and false 0. */
@@ -14,18 +14,17 @@ export function scoresOf({ scores }: ScoreBody): Map<string, number> {
 }
 
 /** Selects a request, and keeps it from being erased until the transaction ends: a score of an erased one would stay. */
-function lockedRequest(parameters: Parameters, organizationId: string, requestId: string): string {
+function lockedRequest(parameters: Parameters, organizationId: string, key: RequestKey): string {
   return `
       select organization_id, created_at, request_id from assay.requests
-      where organization_id = ${parameters.bind(organizationId, 'uuid')}
-        and request_id = ${parameters.bind(requestId, 'text')}
+      where ${keyCondition(parameters, organizationId, key)}
       for key share`;
 }
 
 /** Sets scores; returns a row for each unless there is no such request. */
 function scoresStatement(
   organizationId: string,
-  requestId: string,
+  request: RequestKey,
   scores: ReadonlyMap<string, number>,
   at: Date,
 ): Statement {
@@ -33,7 +32,7 @@ function scoresStatement(
   const keys = parameters.bind([...scores.keys()], 'text[]');
   const values = parameters.bind([...scores.values()].map(String), 'text[]');
   const text = `
-    with r as materialized (${lockedRequest(parameters, organizationId, requestId)})
+    with r as materialized (${lockedRequest(parameters, organizationId, request)})
     insert into assay.request_scores (organization_id, created_at, request_id, key, value, updated_at)
     select r.organization_id, r.created_at, r.request_id, k.key, k.value, ${parameters.bind(at.toISOString(), 'timestamptz')}
     from r cross join unnest(${keys}, ${values}::float8[]) as k(key, value)
@@ -76,7 +75,9 @@ export async function setScores(
   at: Date,
 ): Promise<boolean> {
   type Row = RequestKey & { key: string; value: number };
-  const rows = await runStatement<Row>(tx, scoresStatement(organizationId, requestId, scores, at));
+  const request = await findKey(tx, organizationId, requestId);
+  if (request === null) return false;
+  const rows = await runStatement<Row>(tx, scoresStatement(organizationId, request, scores, at));
   const [first] = rows;
   if (first !== undefined) await requireFewScores(tx, organizationId, first);
   await noteChange(tx, {
@@ -89,10 +90,10 @@ export async function setScores(
 }
 
 /** Deletes a score; returns one row, which says whether the request had the score, unless there is no such request. */
-function removeScoreStatement(organizationId: string, requestId: string, key: string): Statement {
+function removeScoreStatement(organizationId: string, request: RequestKey, key: string): Statement {
   const parameters = new Parameters();
   const text = `
-    with r as materialized (${lockedRequest(parameters, organizationId, requestId)}), removed as (
+    with r as materialized (${lockedRequest(parameters, organizationId, request)}), removed as (
       delete from assay.request_scores s using r
       where s.organization_id = r.organization_id and s.created_at = r.created_at and s.request_id = r.request_id
         and s.key = ${parameters.bind(key, 'text')}
@@ -110,7 +111,9 @@ export async function removeScore(
   key: string,
 ): Promise<boolean> {
   type Row = RequestKey & { is_removed: boolean };
-  const rows = await runStatement<Row>(tx, removeScoreStatement(organizationId, requestId, key));
+  const request = await findKey(tx, organizationId, requestId);
+  if (request === null) return false;
+  const rows = await runStatement<Row>(tx, removeScoreStatement(organizationId, request, key));
   const changed = rows.filter(({ is_removed }) => is_removed);
   await noteChange(tx, {
     organizationId,
@@ -123,7 +126,7 @@ export async function removeScore(
 
 function feedbackStatement(
   organizationId: string,
-  requestId: string,
+  request: RequestKey,
   feedback: { rating: boolean; at: Date } | null,
 ): Statement {
   const parameters = new Parameters();
@@ -131,8 +134,7 @@ function feedbackStatement(
     update assay.requests
     set feedback_rating = ${parameters.bind(feedback?.rating ?? null, 'bool')},
       feedback_created_at = ${parameters.bind(feedback?.at.toISOString() ?? null, 'timestamptz')}
-    where organization_id = ${parameters.bind(organizationId, 'uuid')}
-      and request_id = ${parameters.bind(requestId, 'text')}
+    where ${keyCondition(parameters, organizationId, request)}
     returning created_at, request_id`;
   return { text, values: parameters.values };
 }
@@ -144,7 +146,9 @@ export async function setFeedback(
   requestId: string,
   feedback: { rating: boolean; at: Date } | null,
 ): Promise<boolean> {
-  const statement = feedbackStatement(organizationId, requestId, feedback);
+  const request = await findKey(tx, organizationId, requestId);
+  if (request === null) return false;
+  const statement = feedbackStatement(organizationId, request, feedback);
   const rows = await runStatement<RequestKey>(tx, statement);
   const rating = feedback?.rating ?? null;
   await noteChange(tx, {

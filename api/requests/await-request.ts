@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { ulidTimeMs } from '#platform/process/ids.ts';
+import { idTimeMs } from './id-time.ts';
 
 /** The age below which a request may still be on its way from the gateway to Postgres. */
 const YOUNG_MS = 10_000;
@@ -11,14 +11,6 @@ const AHEAD_MS = 5_000;
 /** If longer, clients wait in vain for unknown ids; if shorter, a few of a thousand records are not stored yet. */
 const PATIENCE_MS = 1_500;
 const POLL_MS = 50;
-
-const UUID_V7 = /^([0-9a-f]{8})-([0-9a-f]{4})-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i;
-
-/** Reads the time in an id, in milliseconds since the epoch; null when the id holds none. */
-function idTimeMs(requestId: string): number | null {
-  const uuid = UUID_V7.exec(requestId);
-  return uuid === null ? ulidTimeMs(requestId) : Number.parseInt(`${uuid[1]}${uuid[2]}`, 16);
-}
 
 /** Returns whether an id tells that its request may still be on its way to the store. */
 function isYoung(requestId: string, clock: Clock): boolean {
@@ -64,9 +56,12 @@ export async function awaitRequest<T>(
   for (;;) {
     const found = await attempt();
     if (found !== null && found !== false) return found;
-    if (clock.monotonic() >= deadline) {
-      throw new AssayError('not_found', `There is no request with the id ${quoteValue(requestId)}`);
-    }
+    if (clock.monotonic() >= deadline) throw unknownRequest(requestId);
     await sleep(POLL_MS);
   }
+}
+
+/** The error for an id that the organization has no request of. */
+export function unknownRequest(requestId: string): AssayError {
+  return new AssayError('not_found', `There is no request with the id ${quoteValue(requestId)}`);
 }

@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { NOT_TRIED } from '#core/contracts/errors.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { Parameters, type Statement } from '#core/filter/mod.ts';
+import { keyCondition, type RequestKey } from './find-keys.ts';
 
 const Text = Nullable(Type.String());
 
@@ -56,16 +57,14 @@ export type DeliveryRow = {
   is_stream: boolean;
 };
 
-/** Selects the delivery of the request with this id: a row, or none. */
-export function deliveryStatement(organizationId: string, requestId: string): Statement {
+/** Selects the delivery of the request with this key: a row, or none. */
+export function deliveryStatement(organizationId: string, key: RequestKey): Statement {
   const parameters = new Parameters();
-  const organization = parameters.bind(organizationId, 'uuid');
   return {
     text:
       'select request_id, api_key_id, provider, request_model, model, status, error_code, latency_ms, cached_from, attempts::text, ' +
       'usage_estimated, price_source, truncated, is_stream from assay.requests ' +
-      `where organization_id = ${organization} and request_id = ${parameters.bind(requestId, 'text')} ` +
-      'order by created_at desc limit 1',
+      `where ${keyCondition(parameters, organizationId, key)}`,
     values: parameters.values,
   };
 }

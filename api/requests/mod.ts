@@ -20,7 +20,7 @@ import { awaitRequest } from './await-request.ts';
 import { countStatement } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { createExporter, type ExportStream } from './export/export.ts';
-import { findKeysOfIds, findPageKeys } from './find-keys.ts';
+import { findKey, findKeysOfIds, findPageKeys } from './find-keys.ts';
 import { isShort, type LoadedPage, loadPage, pageTexts } from './load.ts';
 import { removeProperty, setProperty } from './property.ts';
 import { type RequestQuery, readQuery } from './query.ts';
@@ -29,11 +29,18 @@ import { runStatement } from './statement.ts';
 
 export { nanoToUsd, usdOrNull, usdToNano } from '#core/contracts/money.ts';
 export { scoresOf } from './annotations.ts';
-export { awaitRequest, awaitRequests } from './await-request.ts';
+export { awaitRequest, awaitRequests, unknownRequest } from './await-request.ts';
 export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
-export { findKeysOfIds, findPageKeys, findSortedKey, type RequestKey, type SortedKey } from './find-keys.ts';
+export {
+  findKey,
+  findKeysOfIds,
+  findPageKeys,
+  findSortedKey,
+  type RequestKey,
+  type SortedKey,
+} from './find-keys.ts';
 export { type RequestQuery, readQuery } from './query.ts';
 export { findShortSource } from './sources.ts';
 export { runStatement } from './statement.ts';
@@ -150,10 +157,11 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
     },
 
     async getDelivery(organizationId, requestId) {
-      const statement = deliveryStatement(organizationId, storableText(requestId));
       const row = await awaitRequest(requestId, clock, () =>
         inOrganization(sql, organizationId, async (tx) => {
-          const [found] = await runStatement<DeliveryRow>(tx, statement);
+          const key = await findKey(tx, organizationId, storableText(requestId));
+          if (key === null) return null;
+          const [found] = await runStatement<DeliveryRow>(tx, deliveryStatement(organizationId, key));
           return found ?? null;
         }),
       );

@@ -11,7 +11,7 @@ import { Parameters, type Statement } from '#core/filter/mod.ts';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { mergeProperties } from '#platform/records/mod.ts';
-import type { RequestKey } from './find-keys.ts';
+import { findKey, keyCondition, type RequestKey } from './find-keys.ts';
 import { runStatement } from './statement.ts';
 
 type Properties = Record<string, string>;
@@ -22,15 +22,25 @@ type PropertyRow = RequestKey & {
 };
 
 /** Selects the request's row and locks it, so that two writers change its properties one after the other. */
-function lockStatement(organizationId: string, requestId: string): Statement {
+function lockStatement(organizationId: string, key: RequestKey): Statement {
   const parameters = new Parameters();
   const text = `
     select created_at, request_id, request_properties::text, properties_added::text, properties_folded::text
     from assay.requests
-    where organization_id = ${parameters.bind(organizationId, 'uuid')}
-      and request_id = ${parameters.bind(requestId, 'text')}
+    where ${keyCondition(parameters, organizationId, key)}
     for update`;
   return { text, values: parameters.values };
+}
+
+async function lockRow(
+  tx: TransactionSql,
+  organizationId: string,
+  requestId: string,
+): Promise<PropertyRow | undefined> {
+  const key = await findKey(tx, organizationId, requestId);
+  if (key === null) return undefined;
+  const [row] = await runStatement<PropertyRow>(tx, lockStatement(organizationId, key));
+  return row;
 }
 
 function bindKey(parameters: Parameters, organizationId: string, key: RequestKey) {
@@ -93,7 +103,7 @@ export async function setProperty(
   requestId: string,
   property: { key: string; value: string },
 ): Promise<boolean> {
-  const [row] = await runStatement<PropertyRow>(tx, lockStatement(organizationId, requestId));
+  const row = await lockRow(tx, organizationId, requestId);
   if (row === undefined) return false;
   const name = storableText(property.key);
   const value = storableText(property.value);
@@ -154,7 +164,7 @@ export async function removeProperty(
   requestId: string,
   key: string,
 ): Promise<boolean> {
-  const [row] = await runStatement<PropertyRow>(tx, lockStatement(organizationId, requestId));
+  const row = await lockRow(tx, organizationId, requestId);
   if (row === undefined) return false;
   const foldedName = foldName(key);
   const folded = JSON.parse(row.properties_folded) as Properties;
