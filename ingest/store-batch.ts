@@ -284,13 +284,26 @@ export class BatchStore {
     }
   }
 
-  /** Adds estimated usage to the items' records. */
+  /**
+   * Adds estimated usage to the items' records. A record for which that fails becomes a dead letter: thrown, the error would keep
+   * all entries from being stored, for ever.
+   */
   async #estimate(items: readonly ItemWith<BuiltRecord>[]): Promise<Item[]> {
     const { counter, catalog = BUILT_IN_CATALOG } = this.#options;
     if (counter === undefined) return [...items];
     const built = items.flatMap((item) => (item.kind === 'record' ? [item.record] : []));
-    const records = (await estimateUsage(built, counter, catalog)).values();
-    return items.map((item) => (item.kind === 'record' ? { ...item, record: records.next().value! } : item));
+    try {
+      const records = (await estimateUsage(built, counter, catalog)).values();
+      return items.map((item) =>
+        item.kind === 'record' ? { ...item, record: records.next().value! } : item,
+      );
+    } catch (error) {
+      const [{ entry } = {}] = items;
+      if (items.length === 1) return [{ entry: entry!, kind: 'dead letter', reason: describeError(error) }];
+      const middle = items.length >> 1;
+      const before = await this.#estimate(items.slice(0, middle));
+      return [...before, ...(await this.#estimate(items.slice(middle)))];
+    }
   }
 
   async #ensurePartitions(records: StorableRecord[]): Promise<void> {

@@ -9,23 +9,26 @@ export const PRICE_SOURCE = 'genai-prices@0.1.8';
 /** The publication date of that version, which lacks newer models. */
 export const REGISTRY_DATE = '2026-09-23';
 
-/** The registry's names of our providers; a provider that is missing here has no known prices. */
-const REGISTRY_NAMES: Partial<Record<string, string>> = {
-  openai: 'openai',
-  anthropic: 'anthropic',
-  azure: 'azure',
-  google: 'google',
-  mistral: 'mistral',
-  groq: 'groq',
-  deepseek: 'deepseek',
-  xai: 'x-ai',
-  together: 'together',
-  openrouter: 'openrouter',
-} satisfies Partial<Record<ProviderName, string>>;
+/**
+ * The registry's names of our providers; a provider that is missing here has no known prices. A map, because providers of logged
+ * requests have any name, such as `constructor`.
+ */
+const REGISTRY_NAMES: ReadonlyMap<string, string> = new Map<ProviderName, string>([
+  ['openai', 'openai'],
+  ['anthropic', 'anthropic'],
+  ['azure', 'azure'],
+  ['google', 'google'],
+  ['mistral', 'mistral'],
+  ['groq', 'groq'],
+  ['deepseek', 'deepseek'],
+  ['xai', 'x-ai'],
+  ['together', 'together'],
+  ['openrouter', 'openrouter'],
+]);
 
 /** Returns a provider's name in the registry; null: none. */
 export function registryNameOf(provider: string): string | null {
-  return REGISTRY_NAMES[provider] ?? null;
+  return REGISTRY_NAMES.get(provider) ?? null;
 }
 
 /** Returns whether the registry has a price for this provider's model today. */

@@ -90,7 +90,9 @@ t.test('the cost is that of the model that answered, else of the requested one, 
   t.equal(cost('no-such-model', 'gpt-4o-mini'), 750_000);
   t.equal(cost('openai/gpt-4o-mini'), 750_000, 'the provider before the name is no other model');
   t.equal(cost('', null), null);
-  t.equal(priceCall({ provider: 'custom', models: ['gpt-4o-mini'], usage, atMs: AT_MS }), null);
+  // The last ones are names that every object has.
+  for (const provider of ['custom', 'my own', 'constructor', '__proto__'])
+    t.equal(priceCall({ provider, models: ['gpt-4o-mini'], usage, atMs: AT_MS }), null, provider);
 });
 
 t.test('tokens written to a cache cost more than input, and most when kept for an hour', async (t) => {
