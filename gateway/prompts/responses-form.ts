@@ -36,7 +36,8 @@ const RENAMED: Readonly<Record<string, (value: unknown) => JsonObject>> = {
 export function toResponsesForm(body: JsonObject): JsonObject {
   const rewritten: JsonObject = {};
   for (const [name, value] of Object.entries(body)) {
-    const rename = RENAMED[name];
+    // A prompt may have a member of any name, such as `constructor`.
+    const rename = Object.hasOwn(RENAMED, name) ? RENAMED[name] : undefined;
     if (SAME.has(name)) rewritten[name] = value;
     else if (rename === undefined) throw invalidField(name, 'is not a field of Responses');
     else {

@@ -26,13 +26,13 @@ export type Rule = {
 export const UNGRADED = 'ungraded';
 
 /** Names of the metrics in rules, beside the own names of the built-in ones. */
-const SHORT_NAMES: Readonly<Record<string, BuiltInMetric | typeof UNGRADED>> = {
-  cost: 'cost_usd',
-  latency: 'latency_ms',
-  tokens: 'tokens',
-  errors: 'errors',
-  ungraded: UNGRADED,
-};
+const SHORT_NAMES: ReadonlyMap<string, BuiltInMetric | typeof UNGRADED> = new Map([
+  ['cost', 'cost_usd'],
+  ['latency', 'latency_ms'],
+  ['tokens', 'tokens'],
+  ['errors', 'errors'],
+  ['ungraded', UNGRADED],
+]);
 
 /** A name that holds one of < > = stands in quotes. */
 const RULE =
@@ -67,7 +67,7 @@ function parseRule(written: string): Rule {
 }
 
 function metricOf(name: string): string {
-  return SHORT_NAMES[name.toLowerCase()] ?? name;
+  return SHORT_NAMES.get(name.toLowerCase()) ?? name;
 }
 
 function readBound(text: string, metric: string, operator: Operator, written: string): RuleTest {

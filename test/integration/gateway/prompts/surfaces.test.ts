@@ -273,6 +273,8 @@ t.test('each field of chat completions has its place in a response, or is refuse
     [{ response_format: { type: 'json_object' } }, { text: { format: { type: 'json_object' } } }],
     [{ tool_choice: 'auto' }, { tool_choice: 'auto' }],
     [{ stop: ['x'] }, 'stop is not a field of Responses'],
+    [{ constructor: { input: [] } }, 'constructor is not a field of Responses'],
+    [JSON.parse('{"__proto__": {}}'), '__proto__ is not a field of Responses'],
     [{ tools: [{ type: 'custom' }] }, 'tools[0].type must be "function"'],
     [{ tools: {} }, 'tools must be an array'],
     [{ messages: [5] }, 'messages[0] must be an object'],

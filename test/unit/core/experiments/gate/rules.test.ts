@@ -18,6 +18,7 @@ t.test('a rule is a metric and what it must be, with margins and bounds in its u
       'Is it polite?',
       { kind: 'bound', operator: '>=', unit: 'absolute', value: 0.8 },
     ],
+    ['Constructor better', 'Constructor', { kind: 'better' }],
     [
       '"better < best" > 0.5',
       'better < best',
