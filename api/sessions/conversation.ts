@@ -4,8 +4,10 @@
  */
 import type { Conversation, Turn } from '#core/contracts/session.ts';
 import type { Statement } from '#core/filter/mod.ts';
+import { JsonFault, MAX_BODY_DEPTH } from '#core/json/mod.ts';
 import { countSeen, type Said, saidIn } from '#core/sessions/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { scanMembersInTurns } from '#platform/process/turns.ts';
 import { runStatement } from '../requests/mod.ts';
 import { draftFor, finish } from './conditions.ts';
 import { cursorOf, type Page } from './cursor.ts';
@@ -16,8 +18,14 @@ const COMPARED = 8;
 const LOOKED_BACK = 1_000;
 /** Bytes of both bodies of a turn: parsing more would hold up other calls for over 10 ms. */
 const MAX_TURN_BYTES = 1024 * 1024;
-/** Bytes of the bodies of a page and of what it is compared with; a page ends early at this. */
+/**
+ * Values in both bodies of a turn, which are parsed and compared in some 30 ms. A conversation of a megabyte has a few thousand; one
+ * that is made of brackets has half a million.
+ */
+const MAX_TURN_VALUES = 20_000;
+/** Bytes of the bodies of a page and of what it is compared with, and values in them; a page ends early at this. */
 const MAX_PAGE_BYTES = 16 * 1024 * 1024;
+const MAX_PAGE_VALUES = 200_000;
 
 /** A request of the session, without its bodies. */
 type TurnRow = {
@@ -84,8 +92,10 @@ class TurnReader {
   readonly #tx: TransactionSql;
   readonly #organizationId: string;
   readonly #rows: readonly TurnRow[];
-  readonly #said = new Map<number, Said>();
+  /** Null: it has too many values. */
+  readonly #said = new Map<number, Said | null>();
   #bytes = 0;
+  #values = 0;
 
   constructor(tx: TransactionSql, organizationId: string, rows: readonly TurnRow[]) {
     this.#tx = tx;
@@ -94,21 +104,23 @@ class TurnReader {
   }
 
   get isFull(): boolean {
-    return this.#bytes >= MAX_PAGE_BYTES;
+    return this.#bytes >= MAX_PAGE_BYTES || this.#values >= MAX_PAGE_VALUES;
   }
 
   /** Returns the turn at this index of the rows. */
   async read(index: number): Promise<Turn> {
     const { bytes, created_at, ...row } = this.#rows[index]!;
     const turn = { ...row, created_at: created_at.toISOString() };
-    if (bytes > MAX_TURN_BYTES)
-      return { ...turn, seen_messages: 0, messages: [], answer: null, is_too_large: true };
+    const tooLarge = { ...turn, seen_messages: 0, messages: [], answer: null, is_too_large: true };
+    if (bytes > MAX_TURN_BYTES) return tooLarge;
     const earlier = this.#earlierOf(index);
     await this.#load([...earlier, index]);
-    const { messages, answer } = this.#said.get(index)!;
+    const said = this.#said.get(index) ?? null;
+    if (said === null) return tooLarge;
+    const { messages, answer } = said;
     const seen = countSeen(
       messages,
-      earlier.map((one) => this.#said.get(one)!.shown),
+      earlier.flatMap((one) => this.#said.get(one)?.shown ?? []),
     );
     return { ...turn, seen_messages: seen, messages: messages.slice(seen), answer, is_too_large: false };
   }
@@ -132,9 +144,27 @@ class TurnReader {
     for (const index of missing) {
       const { request_id, bytes } = this.#rows[index]!;
       this.#bytes += bytes;
-      const body = byId.get(request_id);
-      this.#said.set(index, saidIn(body?.request_text, body?.response_text));
+      this.#said.set(index, await this.#saidIn(byId.get(request_id)));
     }
+  }
+
+  /** Reads bodies, each in a turn of the event loop of its own; null: they have too many values. */
+  async #saidIn({ request_text: request = '', response_text: response = '' }: Partial<Bodies> = {}) {
+    const values = (await countValues(request)) + (await countValues(response));
+    if (values > MAX_TURN_VALUES) return null;
+    this.#values += values;
+    return saidIn(request, response);
+  }
+}
+
+/** Returns the number of values in a text, in turns; 0: it is no JSON, or nested too deep to be parsed. */
+async function countValues(text: string): Promise<number> {
+  try {
+    const options = { names: [], maxDepth: MAX_BODY_DEPTH, isValid: true };
+    return (await scanMembersInTurns(Buffer.from(text), options)).values;
+  } catch (error) {
+    if (error instanceof JsonFault) return 0;
+    throw error;
   }
 }
 

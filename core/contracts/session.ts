@@ -224,7 +224,7 @@ export const Turn = Type.Object(
     messages: Type.Array(AnyMessage, { description: 'The messages after those' }),
     answer: Type.Unknown({ description: "The answer's message; null when there is none" }),
     is_too_large: Type.Boolean({
-      description: 'The bodies have more than 1 MiB: GET /v1/request/{id} has them',
+      description: 'The bodies have more than 1 MiB or 20,000 values: GET /v1/request/{id} has them',
     }),
   },
   { ...closed, $id: 'SessionTurn' },

@@ -172,27 +172,32 @@ t.test('a provider may have a name that every object has', async (t) => {
   t.match(told, { ...tokens, usage_estimated: false });
 });
 
-t.test('a record whose cost cannot be computed is a dead letter, and keeps no other from being stored', async (t) => {
-  const catalog = {
-    costOf: ({ models }: { models: (string | null)[] }) => {
-      if (models.includes('broken')) throw new Error('no such price');
-      return { nano: 1, source: 'test' };
-    },
-  };
-  const rows = await store(
-    ['gpt-4o-mini', 'broken', 'gpt-4o', 'gpt-4o-mini'].map((model) => ({ response: { ...GREETING, model } })),
-    storeWith({ catalog }),
-  );
-  t.same(
-    rows.map((row) => row?.completion_tokens),
-    [9, undefined, 9, 9],
-  );
-  t.same(
-    [...(await sql`delete from assay.dead_letters returning reason`)],
-    [{ reason: 'no such price' }],
-    'which tells why',
-  );
-});
+t.test(
+  'a record whose cost cannot be computed is a dead letter, and keeps no other from being stored',
+  async (t) => {
+    const catalog = {
+      costOf: ({ models }: { models: (string | null)[] }) => {
+        if (models.includes('broken')) throw new Error('no such price');
+        return { nano: 1, source: 'test' };
+      },
+    };
+    const rows = await store(
+      ['gpt-4o-mini', 'broken', 'gpt-4o', 'gpt-4o-mini'].map((model) => ({
+        response: { ...GREETING, model },
+      })),
+      storeWith({ catalog }),
+    );
+    t.same(
+      rows.map((row) => row?.completion_tokens),
+      [9, undefined, 9, 9],
+    );
+    t.same(
+      [...(await sql`delete from assay.dead_letters returning reason`)],
+      [{ reason: 'no such price' }],
+      'which tells why',
+    );
+  },
+);
 
 t.test('onEstimated receives the number of records stored with counted tokens', async (t) => {
   const told: number[] = [];

@@ -2,6 +2,7 @@
 import t, { type Test } from 'tap';
 import type { Conversation, SessionNode, SessionRow, SessionTree } from '#core/contracts/session.ts';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
+import { loopDelayMs } from '../../../support/loop-delay.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
 
 let api: TestApi;
@@ -176,6 +177,36 @@ t.test(
     t.same(turns[2]!.messages, [user(nested)]);
   },
 );
+
+t.test('turns of very many values say so, and hold up no other call', async (t) => {
+  const body = (values: number) => `{"messages":[${'[],'.repeat(values - 3)}[]]}`;
+  const dense = { request_text: body(300_000) };
+  const id = await session([dense, dense, dense, { request_text: body(15_000) }, dense]);
+  const read = () => get<Conversation>(t, at(id, '/conversation'));
+  const { turns } = await read();
+  t.same(
+    turns.map(({ messages, is_too_large: isTooLarge }) => [messages.length, isTooLarge]),
+    [
+      [0, true],
+      [0, true],
+      [0, true],
+      [14_998, false],
+      [0, true],
+    ],
+  );
+  const heldUpMs = await loopDelayMs(3, read);
+  t.ok(heldUpMs < 150, `the longest turn of the event loop took ${heldUpMs} ms`);
+});
+
+t.test('a page of a conversation ends at 200,000 values', async (t) => {
+  const texts = Array.from({ length: 14 }, (_, turn) => `{"messages":[${turn},${'[],'.repeat(18_000)}[]]}`);
+  const id = await session(texts.map((text) => ({ request_text: text })));
+  const first = await get<Conversation>(t, at(id, '/conversation'));
+  t.equal(first.turns.length, 12);
+  const second = await get<Conversation>(t, at(id, `/conversation?after=${first.next}`));
+  t.equal(second.turns.length, 2);
+  t.equal(second.next, null);
+});
 
 t.test('a rating is shown, replaced and taken back', async (t) => {
   const id = await session([{}]);
