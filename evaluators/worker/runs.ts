@@ -16,6 +16,7 @@ import {
   type TransactionSql,
 } from '#platform/postgres/mod.ts';
 import { startPolling } from '#platform/process/polling.ts';
+import { Rests } from '#platform/process/rests.ts';
 
 /** Time between looks while runs wait for their evaluations, or for a page that failed to be tried again. */
 const BUSY_SLEEP_MS = 1_000;
@@ -55,10 +56,11 @@ type Run = {
 
 /** Schedules pages of runs until it is stopped. */
 export function scheduleRuns({ sql, listener, log, onScheduled }: RunsOptions): { stop(): Promise<void> } {
+  const rests = new Rests();
   const polling = startPolling({
-    // Page after page as long as any run has one; runs take turns.
+    // Page after page as long as any run has one; organizations and their runs take turns.
     work: async () => {
-      const scheduled = await scheduleNextPage(sql, log);
+      const scheduled = await scheduleNextPage(sql, log, rests);
       if (scheduled !== null && scheduled > 0) onScheduled();
       if (scheduled !== null) return 0;
       return (await areRunsWaiting(sql)) ? BUSY_SLEEP_MS : announced.longestSleepMs();
@@ -84,35 +86,79 @@ async function areRunsWaiting(sql: Sql): Promise<boolean> {
 }
 
 /**
- * Schedules a page of the run that has waited longest.
+ * Schedules a page of the run that has waited longest, of an organization that does not rest if there is one.
  * @returns the number of evaluations scheduled; null if no run can continue now, or the page failed
  * @internal Exported so that tests schedule one page at a time.
  */
-export async function scheduleNextPage(sql: Sql, log: Logger): Promise<number | null> {
+export async function scheduleNextPage(
+  sql: Sql,
+  log: Logger,
+  rests: Rests = new Rests(),
+): Promise<number | null> {
   return await sql.begin(async (tx) => {
-    const run = await lockRun(tx);
+    const run = await takeRun(tx, rests.owners());
     if (run === null) return null;
-    if (run.sampleSize !== null && run.sampleUntil === null) {
-      return await orPostpone(tx, run, log, (apart) => chooseSample(apart, run));
-    }
-    const limit = Math.min(PAGE, run.left ?? PAGE);
-    const page = limit === 0 ? [] : await orPostpone(tx, run, log, (apart) => nextPage(apart, run, limit));
-    if (page === null) return null;
-    const scheduled = page.length === 0 ? 0 : await schedule(tx, run, page);
-    const last = page.at(-1);
-    const isFinished = page.length < limit || limit === 0;
-    await tx`
-      update assay.evaluation_runs
-         set scheduled = scheduled + ${scheduled}, updated_at = now(), state = ${isFinished ? 'scheduled' : 'running'},
-             cursor_created_at = ${last?.created_at ?? run.cursorCreatedAt},
-             cursor_request_id = ${last?.request_id ?? run.cursorRequestId}
-       where run_id = ${run.runId}`;
-    return scheduled;
+    return await rests.after(run.organizationId, () => schedulePage(tx, run, log));
   });
 }
 
-async function lockRun(tx: TransactionSql): Promise<Run | null> {
-  const [run] = await tx<Run[]>`
+async function schedulePage(tx: TransactionSql, run: Run, log: Logger): Promise<number | null> {
+  if (run.sampleSize !== null && run.sampleUntil === null) {
+    return await orPostpone(tx, run, log, (apart) => chooseSample(apart, run));
+  }
+  const limit = Math.min(PAGE, run.left ?? PAGE);
+  const page = limit === 0 ? [] : await orPostpone(tx, run, log, (apart) => nextPage(apart, run, limit));
+  if (page === null) return null;
+  if (!(await lockRun(tx, run))) return 0;
+  const scheduled = page.length === 0 ? 0 : await schedule(tx, run, page);
+  const last = page.at(-1);
+  const isFinished = page.length < limit || limit === 0;
+  await tx`
+    update assay.evaluation_runs
+       set scheduled = scheduled + ${scheduled}, updated_at = now(), state = ${isFinished ? 'scheduled' : 'running'},
+           cursor_created_at = ${last?.created_at ?? run.cursorCreatedAt},
+           cursor_request_id = ${last?.request_id ?? run.cursorRequestId}
+     where run_id = ${run.runId}`;
+  return scheduled;
+}
+
+/** Runs that are looked at: other processes may have taken the first of them. */
+const MOST_TAKEN = 64;
+
+/**
+ * Takes a run for this transaction, by a lock that is none of its row: finding a page may take seconds, and a row's lock would keep
+ * the feed of changes waiting for all organizations, and the run's owner from cancelling it.
+ */
+async function takeRun(tx: TransactionSql, resting: readonly string[]): Promise<Run | null> {
+  for (const run of await selectRuns(tx, resting)) {
+    const [taken] = await tx<{ isTaken: boolean }[]>`
+      select pg_try_advisory_xact_lock(hashtextextended(${`assay.run ${run.runId}`}, 0)) as "isTaken"`;
+    if (!taken!.isTaken) continue;
+    // Another process may have scheduled the page, and let go of the run, since it was selected.
+    if (await isUnchanged(tx, run)) return run;
+  }
+  return null;
+}
+
+const conditionUnchanged = (tx: TransactionSql, run: Run) => tx`
+  run_id = ${run.runId} and state = 'running' and sample_until is not distinct from ${run.sampleUntil}::int8
+  and cursor_created_at is not distinct from ${run.cursorCreatedAt}::timestamptz
+  and cursor_request_id is not distinct from ${run.cursorRequestId}::text`;
+
+async function isUnchanged(tx: TransactionSql, run: Run): Promise<boolean> {
+  const rows = await tx`select from assay.evaluation_runs where ${conditionUnchanged(tx, run)}`;
+  return rows.length === 1;
+}
+
+/** Locks the row of a run. Returns false when it was paused or cancelled since. */
+async function lockRun(tx: TransactionSql, run: Run): Promise<boolean> {
+  const rows = await tx`select from assay.evaluation_runs where ${conditionUnchanged(tx, run)} for update`;
+  return rows.length === 1;
+}
+
+/** Selects the runs that can continue, in the order of their turns. */
+async function selectRuns(tx: TransactionSql, resting: readonly string[]): Promise<Run[]> {
+  return await tx<Run[]>`
     select r.run_id as "runId", r.organization_id as "organizationId", r.evaluator_id as "evaluatorId", r.version, r.filter,
            r.max_requests - r.scheduled as "left", r.until, r.cursor_created_at as "cursorCreatedAt",
            r.cursor_request_id as "cursorRequestId",
@@ -125,8 +171,7 @@ async function lockRun(tx: TransactionSql): Promise<Run | null> {
      where r.state = 'running' and e.paused_reason is null
        and (select count(*) from (select from assay.evaluations w where w.run_id = r.run_id
              and w.state in ('pending', 'running') limit ${MAX_UNFINISHED}) waiting) < ${MAX_UNFINISHED}
-     order by r.updated_at limit 1 for update of r skip locked`;
-  return run ?? null;
+     order by r.organization_id = any(${[...resting]}::uuid[]), r.updated_at limit ${MOST_TAKEN}`;
 }
 
 type Key = { created_at: Date; request_id: string; session_id: string | null };
@@ -143,7 +188,9 @@ async function orPostpone<T>(
   } catch (error) {
     if (isStoreUnavailable(error)) throw error;
     log.error({ runId: run.runId, error: describeError(error) }, 'cannot schedule a page of a run');
-    await tx`update assay.evaluation_runs set updated_at = now() where run_id = ${run.runId}`;
+    await tx`
+      update assay.evaluation_runs set updated_at = clock_timestamp()
+       where run_id = ${run.runId} and state = 'running'`;
     return null;
   }
 }
@@ -173,7 +220,7 @@ async function chooseSample(tx: TransactionSql, run: Run): Promise<0> {
   const [row] = await tx.unsafe<{ until: string | null }[]>(text, parameters.values as string[]);
   await tx`
     update assay.evaluation_runs set sample_until = ${row?.until ?? 0}::int8, updated_at = now()
-     where run_id = ${run.runId}`;
+     where run_id = ${run.runId} and state = 'running'`;
   return 0;
 }
 

@@ -1,9 +1,11 @@
 /** The processes that schedule runs: several at once, dying ones, and pages that fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { connectPostgres, createListener } from '#platform/postgres/mod.ts';
+import { connectPostgres, createListener, type TransactionSql } from '#platform/postgres/mod.ts';
+import { Rests } from '#platform/process/rests.ts';
 import { scheduleNextPage, scheduleRuns } from '../../../../evaluators/worker/runs.ts';
 import { waitFor } from '../../../support/assay.ts';
+import type { World } from '../../../support/evaluation-queue.ts';
 import { openTransaction } from '../../../support/postgres.ts';
 import {
   lockEvaluations,
@@ -99,6 +101,61 @@ t.test('a run whose page fails delays no other run', async (t) => {
     25_000,
   );
   t.same(await scheduledOf(world, broken), []);
+});
+
+/** Filters that read bodies wait as long as this transaction is open. */
+const lockBodies = (tx: TransactionSql) => tx`lock table assay.request_bodies in access exclusive mode`;
+const SLOW = { request: { body: { contains: 'input' } } };
+const waitingForLocks = async ({ sql }: Pick<World, 'sql'>) => [
+  ...(await sql<{ xid: string | null }[]>`
+    select backend_xid::text as xid from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`),
+];
+
+t.test('slow pages of one organization keep the runs of others waiting for one of them only', async (t) => {
+  const { api, world, organizationId, make, start } = await setUp(t);
+  await world.requests(organizationId, 1);
+  for (let run = 0; run < 3; run += 1) await start(await make(`slow ${run}`), { filter: SLOW });
+  const other = await world.organization();
+  await world.requests(other, 1);
+  for (let run = 0; run < 3; run += 1) {
+    const { evaluatorId } = await world.evaluator(other);
+    await world.sql`
+      insert into assay.evaluation_runs (organization_id, evaluator_id, version, state, filter, until, created_at, updated_at)
+      values (${other}, ${evaluatorId}, 1, 'running', '"all"', now(), now(), now())`;
+  }
+  const sql = connectPostgres({
+    url: api.database.url,
+    max: 1,
+    applicationName: 'hasty',
+    statementTimeoutMs: 1_000,
+  });
+  t.teardown(() => sql.end());
+  const keeper = await openTransaction(world.sql, lockBodies);
+  let nowMs = 0;
+  const rests = new Rests({ monotonic: () => nowMs });
+  const next = () => scheduleNextPage(sql, log, rests);
+  const slow = next();
+  await waitFor('the first page to be looked for', async () => (await waitingForLocks(world)).length === 1);
+  nowMs += 15_000;
+  t.equal(await slow, null, 'it took too long, and its organization rests for as long');
+  t.same([await next(), await next(), await next()], [1, 1, 1]);
+  t.equal(await next(), null, 'while no other has work, it has its turn');
+  await keeper.end();
+});
+
+t.test('a run whose page takes long can be cancelled, and holds up no feed of changes', async (t) => {
+  const { world, organizationId, make, start, get, tell } = await setUp(t);
+  await world.requests(organizationId, 1);
+  const evaluator = await make('slow');
+  const run = await start(evaluator, { filter: SLOW });
+  const keeper = await openTransaction(world.sql, lockBodies);
+  const walking = scheduleNextPage(world.connect(1), log);
+  await waitFor('the page to be looked for', async () => (await waitingForLocks(world)).length === 1);
+  t.same(await waitingForLocks(world), [{ xid: null }], 'sinks wait for transactions with a number');
+  t.match(await tell(evaluator, run, 'cancel'), { state: 'cancelled' });
+  await keeper.end();
+  t.equal(await walking, 0);
+  t.match(await get(evaluator, run), { state: 'cancelled', scheduled: 0 });
 });
 
 t.test('scheduleRuns schedules by itself, calls onScheduled, and stops', async (t) => {
