@@ -15,6 +15,7 @@ import {
   withActor,
 } from '#platform/postgres/mod.ts';
 import { type Polling, startPolling } from '#platform/process/polling.ts';
+import { Rests } from '#platform/process/rests.ts';
 import { conditionOf, runStatement } from '../requests/mod.ts';
 import { eraseCopies, eraseRequests, PAGE } from './erase.ts';
 
@@ -35,11 +36,12 @@ export type EraseOptions = {
 
 /** Works on the jobs of all organizations until it is stopped. */
 export function startErasing(options: EraseOptions): Polling {
+  const rests = new Rests();
   return startPolling({
-    // Page after page as long as there is a job; jobs take turns.
+    // Page after page as long as there is a job; organizations and their jobs take turns.
     work: async () => {
-      if ((await eraseNextPage(options)) !== null) return 0;
-      return (await findJob(options.sql)) === undefined ? IDLE_MS : RETRY_MS;
+      if ((await eraseNextPage(options, rests)) !== null) return 0;
+      return (await findJob(options.sql, [])) === undefined ? IDLE_MS : RETRY_MS;
     },
     onError: (error) => {
       if (isStoreUnavailable(error)) return;
@@ -61,13 +63,21 @@ type Job = {
 type Key = { created_at: Date; request_id: string };
 
 /**
- * Erases a page of the job that has waited longest.
+ * Erases a page of the job that has waited longest, of an organization that does not rest if there is one.
  * @returns the number of erased requests; null when there is no job, or its page failed
  * @internal Exported so that tests erase one page at a time.
  */
-export async function eraseNextPage({ sql, log, announce }: EraseOptions): Promise<number | null> {
-  const job = await findJob(sql);
+export async function eraseNextPage(
+  options: EraseOptions,
+  rests: Rests = new Rests(),
+): Promise<number | null> {
+  const job = await findJob(options.sql, rests.owners());
   if (job === undefined) return null;
+  return await rests.after(job.organizationId, () => erasePageOf(job, options));
+}
+
+/** @returns as `eraseNextPage` */
+async function erasePageOf(job: Job, { sql, log, announce }: EraseOptions): Promise<number | null> {
   try {
     const page = await asOrganization(sql, job, (tx) => findPage(tx, job));
     const ids = page.map(({ request_id }) => request_id);
@@ -83,12 +93,13 @@ export async function eraseNextPage({ sql, log, announce }: EraseOptions): Promi
   }
 }
 
-/** Returns the job that has waited longest. */
-async function findJob(sql: Sql): Promise<Job | undefined> {
+/** Returns the job that has waited longest, of an organization that does not rest if there is one. */
+async function findJob(sql: Sql, resting: readonly string[]): Promise<Job | undefined> {
   const [job] = await sql<Job[]>`
     select job_id as "jobId", organization_id as "organizationId", filter, until, erased_by as "keyId",
            cursor_created_at as "cursorCreatedAt", cursor_request_id as "cursorRequestId"
-      from assay.erasure_jobs where state = 'running' order by updated_at, job_id limit 1`;
+      from assay.erasure_jobs where state = 'running'
+     order by organization_id = any(${[...resting]}::uuid[]), updated_at, job_id limit 1`;
   return job;
 }
 

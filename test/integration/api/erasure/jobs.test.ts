@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { noteActor, withActor } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
+import { Rests } from '#platform/process/rests.ts';
 import { createErasureService } from '../../../../api/erasure/mod.ts';
 import { eraseNextPage, startErasing } from '../../../../api/erasure/work.ts';
 import { createRequestService } from '../../../../api/requests/mod.ts';
@@ -30,9 +31,15 @@ const { organizationId } = api.own;
 const PAGE = 100;
 
 const byUser = (user: string) => ({ request: { user_id: { equals: user } } });
-const seed = (user: string, count: number, more: Partial<SeedRequest> = {}, owner = organizationId) =>
+const seed = (
+  user: string,
+  count: number,
+  more: Partial<SeedRequest> = {},
+  owner = organizationId,
+  database = sql,
+) =>
   insertRequests(
-    sql,
+    database,
     owner,
     Array.from({ length: count }, (_, index) => ({
       user_id: user,
@@ -263,6 +270,39 @@ t.test('a job whose filter always fails ends as failed, and keeps no other waiti
     filter: null,
   });
   t.match(await service.get(key.organizationId, good.id), { state: 'completed', deleted: 1 });
+});
+
+t.test('slow deletions of one organization keep those of others waiting for one page only', async (t) => {
+  const world = await still(t);
+  const { sql, service, key, seedOwn } = world;
+  await seedOwn(1);
+  const slow = { request: { body: { contains: 'x' } } };
+  for (let job = 0; job < 3; job += 1) await service.start(key, { filter: slow });
+  const other = { ...key, organizationId: (await world.organization()).organizationId };
+  await seed('u', 2 * PAGE, {}, other.organizationId, sql);
+  const { id } = (await service.start(other, { filter: byUser('u') })) as Job;
+  const worker = {
+    ...world.worker(),
+    sql: world.connect({ max: 1, statementTimeoutMs: 1_000 }),
+  };
+  const keeper = await openTransaction(
+    sql,
+    (tx) => tx`lock table assay.fresh_bodies in access exclusive mode`,
+  );
+  let nowMs = 0;
+  const rests = new Rests({ monotonic: () => nowMs });
+  const next = () => eraseNextPage(worker, rests);
+  const first = next();
+  await waitFor('the first page to be looked for', async () => {
+    const rows = await sql`
+      select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`;
+    return rows.length === 1;
+  });
+  nowMs += 60_000;
+  t.equal(await first, null, 'it took too long, and its organization rests for as long');
+  await keeper.end();
+  t.same([await next(), await next(), await next()], [PAGE, PAGE, 0]);
+  t.match(await service.get(other.organizationId, id), { state: 'completed' });
 });
 
 t.test('an organization can have ten running deletions, whoever starts them at once', async (t) => {
