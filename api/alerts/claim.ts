@@ -23,14 +23,16 @@ const CLAIMED_AT_ONCE = 8;
 /**
  * Claims alerts that are due: at most one of each organization, and first those of organizations that have waited longest,
  * so that none waits for another's many or slow alerts.
+ * @param held organizations of which none is claimed
  */
-export async function claimAlerts(sql: Sql, nowMs: number): Promise<ClaimedAlert[]> {
+export async function claimAlerts(sql: Sql, nowMs: number, held: readonly string[]): Promise<ClaimedAlert[]> {
   const [now, until] = [new Date(nowMs), new Date(nowMs + LEASE_MS)];
   const claimed = await sql<ClaimedAlert[]>`
     with due as (
       select distinct on (r.organization_id) r.alert_id, r.organization_id
         from assay.alert_runs r join assay.alerts a using (alert_id)
        where r.due_at <= ${now} and (r.leased_until is null or r.leased_until <= ${now}) and a.enabled
+         and r.organization_id <> all(${[...held]}::uuid[])
        order by r.organization_id, r.due_at, r.alert_id
     ), chosen as (
       select alert_id from due
@@ -50,11 +52,15 @@ export async function claimAlerts(sql: Sql, nowMs: number): Promise<ClaimedAlert
   return [...claimed];
 }
 
-/** Returns when the next alert may be claimed, in milliseconds since the epoch; null: there is none. */
-export async function readNextDueMs(sql: Sql): Promise<number | null> {
+/**
+ * Returns when the next alert may be claimed, in milliseconds since the epoch; null: there is none.
+ * @param held organizations whose alerts are left out
+ */
+export async function readNextDueMs(sql: Sql, held: readonly string[]): Promise<number | null> {
   const [row] = await sql<{ dueAt: Date | null }[]>`
     select min(greatest(r.due_at, r.leased_until)) as "dueAt"
-      from assay.alert_runs r join assay.alerts a using (alert_id) where a.enabled`;
+      from assay.alert_runs r join assay.alerts a using (alert_id)
+     where a.enabled and r.organization_id <> all(${[...held]}::uuid[])`;
   return row?.dueAt?.getTime() ?? null;
 }
 

@@ -21,7 +21,7 @@ const SETTLE_MS = 5_000;
 const LONGEST_SLEEP_MS = 30_000;
 /** Shortest time between looks, while alerts are due that another process has just claimed. */
 const LEAST_SLEEP_MS = 100;
-/** Evaluations at a time. */
+/** Evaluations at a time, each of another organization: a slow alert leaves room for those of others. */
 const CONCURRENCY = 2;
 /** The longest wait after failures in a row, each of which doubles it: a slow alert must not take the time of others. */
 const LONGEST_RETRY_MINUTES = 16;
@@ -41,27 +41,47 @@ export type AlertingOptions = {
 
 /** Evaluates the alerts of all organizations until it is stopped. */
 export function startAlerting(options: AlertingOptions): Polling {
-  const evaluateDue = createEvaluator(options);
-  return startPolling({
-    work: async () => {
-      if ((await evaluateDue()) > 0) return 0;
-      const dueAtMs = await readNextDueMs(options.sql);
-      if (dueAtMs === null) return LONGEST_SLEEP_MS;
-      return Math.min(Math.max(dueAtMs - options.clock.now(), LEAST_SLEEP_MS), LONGEST_SLEEP_MS);
+  const evaluator = createEvaluator(options);
+  const lanes = Array.from({ length: CONCURRENCY }, () =>
+    startPolling({
+      work: async () => {
+        if (await evaluator.next()) return 0;
+        const dueAtMs = await readNextDueMs(options.sql, evaluator.held());
+        if (dueAtMs === null) return LONGEST_SLEEP_MS;
+        return Math.min(Math.max(dueAtMs - options.clock.now(), LEAST_SLEEP_MS), LONGEST_SLEEP_MS);
+      },
+      onError: (error) => {
+        if (isStoreUnavailable(error)) return;
+        options.log.error({ error: describeError(error) }, 'cannot evaluate alerts');
+      },
+    }),
+  );
+  return {
+    wake: () => {
+      for (const lane of lanes) lane.wake();
     },
-    onError: (error) => {
-      if (isStoreUnavailable(error)) return;
-      options.log.error({ error: describeError(error) }, 'cannot evaluate alerts');
+    stop: async () => {
+      await Promise.all(lanes.map((lane) => lane.stop()));
+      // Else they would wait for their leases to expire. When Postgres is away, they do.
+      await evaluator.finish().catch(() => {});
     },
-  });
+  };
 }
 
-/**
- * Returns a function that claims alerts that are due, and evaluates them: with the requests up to the last full minute,
- * once, however many minutes were missed. It returns how many it claimed.
- * @internal Exported so that tests evaluate at a chosen moment.
- */
-export function createEvaluator(options: AlertingOptions): () => Promise<number> {
+export type AlertEvaluator = {
+  /**
+   * Evaluates an alert that is due: with the requests up to the last full minute, once, however many minutes were missed.
+   * Returns false when none is due, except those of organizations of which one is being evaluated.
+   */
+  next(): Promise<boolean>;
+  /** Evaluates the alerts that are claimed here and not begun. */
+  finish(): Promise<void>;
+  /** Returns the organizations of the alerts that are claimed here. */
+  held(): string[];
+};
+
+/** @internal Exported so that tests evaluate at a chosen moment. */
+export function createEvaluator(options: AlertingOptions): AlertEvaluator {
   const { sql, clock, metrics } = options;
   const evaluations = metrics.counter('alert_evaluations_total', 'Evaluations of alerts, by their outcome', [
     'outcome',
@@ -86,17 +106,42 @@ export function createEvaluator(options: AlertingOptions): () => Promise<number>
     late.set((clock.now() - endMs) / 1_000);
   }
 
-  return async () => {
-    const claimed = await claimAlerts(sql, clock.now());
-    const waiting = [...claimed];
-    const lane = async () => {
-      for (let alert = waiting.shift(); alert !== undefined; alert = waiting.shift())
-        await evaluateOne(alert);
-    };
-    const ended = await Promise.allSettled(Array.from({ length: CONCURRENCY }, lane));
-    const failed = ended.find((one) => one.status === 'rejected');
-    if (failed !== undefined) throw failed.reason;
-    return claimed.length;
+  const held = new Set<string>();
+  /** Claimed, and not begun. */
+  const waiting: ClaimedAlert[] = [];
+  let claiming: Promise<void> | null = null;
+
+  async function claimMore(): Promise<void> {
+    const claimed = await claimAlerts(sql, clock.now(), [...held]);
+    for (const alert of claimed) held.add(alert.organizationId);
+    waiting.push(...claimed);
+  }
+
+  async function evaluateWaiting(): Promise<boolean> {
+    const alert = waiting.shift();
+    if (alert === undefined) return false;
+    try {
+      await evaluateOne(alert);
+      return true;
+    } finally {
+      held.delete(alert.organizationId);
+    }
+  }
+
+  return {
+    held: () => [...held],
+    finish: async () => {
+      while (await evaluateWaiting());
+    },
+    next: async () => {
+      if (waiting.length === 0) {
+        claiming ??= claimMore().finally(() => {
+          claiming = null;
+        });
+        await claiming;
+      }
+      return await evaluateWaiting();
+    },
   };
 }
 

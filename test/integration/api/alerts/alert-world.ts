@@ -49,7 +49,7 @@ export async function alertWorld(owner: Owner) {
   function evaluator(options: { statementTimeoutMs?: number; url?: string } = {}) {
     const pool = world.connect({ max: 2, statementTimeoutMs: 5_000, ...options });
     const metrics = createMetrics('api');
-    const evaluate = createEvaluator({
+    const evaluator = createEvaluator({
       sql: pool,
       log: silentLog,
       clock,
@@ -57,7 +57,13 @@ export async function alertWorld(owner: Owner) {
       measure,
       onEvents: () => {},
     });
-    return { pool, metrics, evaluate };
+    /** Evaluates everything that is due, one after the other. Returns how many alerts it were. */
+    const evaluate = async () => {
+      let count = 0;
+      while (await evaluator.next()) count += 1;
+      return count;
+    };
+    return { pool, metrics, evaluate, next: evaluator.next };
   }
 
   return {
