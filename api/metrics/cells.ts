@@ -113,15 +113,17 @@ function rankedGroups(
 function orderOf({ metric, aggregate }: Measure, nameOf: NameOf): string {
   if (metric.name === 'requests') return 'sum(n)';
   const sum = (part: Part) => `${SUM_OF[part]}(${nameOf(metric, part)})`;
+  // Roll-ups have nulls instead of zeros, which would come last in either direction.
+  const orZero = (part: Part) => `coalesce(${sum(part)}, 0)`;
   switch (aggregate) {
     case 'avg':
-      return `${sum('sum')} / nullif(${sum('count')}, 0)`;
+      return `${orZero('sum')} / nullif(${sum('count')}, 0)`;
     case 'min':
     case 'max':
       return sum(aggregate);
     case 'count':
-      return sum(partsOf({ metric, aggregate, share: 0 })[0]!);
+      return orZero(partsOf({ metric, aggregate, share: 0 })[0]!);
     default:
-      return `coalesce(${sum('sum')}, 0)`;
+      return orZero('sum');
   }
 }
