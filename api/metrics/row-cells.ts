@@ -34,8 +34,9 @@ export function cellsOfRequests(
     if (!isRead(of)) return `null::numeric as ${name}`;
     if (part !== 'sum') return `${part}(${of.value}) as ${name}`;
     if (isFlag(of.metric)) return `count(*) filter (where ${of.value}) as ${name}`;
-    // Scores are summed as numeric: sums of floating-point numbers depend on their order.
-    return `sum(${of.value}${of.metric.name === 'score' ? '::numeric' : ''}) as ${name}`;
+    // Scores are summed as numeric: sums of floating-point numbers depend on their order. Cast by way of text, as roll-ups do: a
+    // direct cast would round to 15 digits.
+    return `sum(${of.value}${of.metric.name === 'score' ? '::text::numeric' : ''}) as ${name}`;
   });
   const joins = [
     groupJoins(groupBy),

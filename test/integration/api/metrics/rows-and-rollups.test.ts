@@ -1,4 +1,4 @@
-/** Answers that rows and roll-ups give alike. */
+/** Answers that rows and roll-ups give alike: zeros among the groups' values, and scores of many digits. */
 import t, { type Test } from 'tap';
 import type { MetricsAnswer } from '#core/contracts/metrics.ts';
 import { startTestApi } from '../../../support/api.ts';
@@ -7,11 +7,12 @@ import { insertRequests } from '../../../support/seed-requests.ts';
 
 const api = await startTestApi(t);
 const { sql } = api.database;
+const LONG_SCORE = 0.123_456_789_012_345_6;
 const at = (hour: number) => new Date(Date.UTC(2026, 2, 3, hour));
 await insertRequests(sql, api.own.organizationId, [
-  { created_at: at(1), model: 'all-well', status: 200, user_id: 'ann' },
+  { created_at: at(1), model: 'all-well', status: 200, user_id: 'ann', scores: { exact: LONG_SCORE } },
   { created_at: at(2), model: 'failing', status: 500, user_id: 'bob', prompt_tokens: 9, cost_nano: 5 },
-  { created_at: at(3), model: 'failing', status: 200, user_id: 'bob' },
+  { created_at: at(3), model: 'failing', status: 200, user_id: 'bob', scores: { whole: 2 ** 53 - 1 } },
   { created_at: at(4), model: 'no-tokens', status: 200, user_id: 'zoe', prompt_tokens: 0 },
 ]);
 
@@ -30,6 +31,9 @@ const ORDERS = [
   [{ metric: 'prompt_tokens', aggregate: 'avg' }, 'model', ['no-tokens', 'failing', 'all-well']],
   [{ metric: 'errors', aggregate: 'count' }, 'user', ['ann', 'zoe', 'bob']],
 ] as const;
+const SUMS = {
+  measures: ['exact', 'whole'].map((key) => ({ metric: `score:${key}`, aggregate: 'sum' })),
+};
 
 async function compare(t: Test, source: MetricsAnswer['source']): Promise<void> {
   for (const [measure, dimension, ascending] of ORDERS) {
@@ -42,9 +46,13 @@ async function compare(t: Test, source: MetricsAnswer['source']): Promise<void> 
     t.equal(answer.source, source);
     t.same(found, ascending, `${measure.metric} ${measure.aggregate} by ${dimension}`);
   }
+  const sums = await ask(SUMS);
+  t.same([sums.source, sums.total.total], [source, [LONG_SCORE, 2 ** 53 - 1]]);
 }
 
-t.test('rows order groups by zeros as by other numbers', (t) => compare(t, 'rows'));
+t.test('rows order groups by zeros as by other numbers, and sum scores with all of their digits', (t) =>
+  compare(t, 'rows'),
+);
 
 t.test('roll-ups do the same', async (t) => {
   await registerRollups(sql);
