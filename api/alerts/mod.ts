@@ -133,7 +133,7 @@ async function checkAlert(
   checkThresholds(alert);
   // A window of one minute: only the form of the query is checked.
   const endMs = clock.now() - (clock.now() % MINUTE_MS);
-  await measure(tx, organizationId, { ...alert, windowMinutes: 1 }, endMs);
+  await measure(tx, organizationId, { ...alert, windowMinutes: 1 }, endMs, []);
   const [id] = await unknownWebhooks(tx, organizationId, alert.webhookIds ?? []);
   if (id !== undefined)
     throw invalidField('webhooks', `must hold ids of webhooks, but there is no webhook ${id}`);

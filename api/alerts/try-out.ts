@@ -33,8 +33,8 @@ export async function tryOut(
   const events: AlertTestJson['events'] = [];
   const values: AlertTestJson['values'] = [];
   // One transaction for each evaluation, so that the test does not hold a connection throughout.
-  const read = (endMs: number): Promise<Reading[]> =>
-    inOrganization(sql, organizationId, (tx) => measure(tx, organizationId, alert, endMs), {
+  const read = (endMs: number, tracked: readonly TrackedGroup[]): Promise<Reading[]> =>
+    inOrganization(sql, organizationId, (tx) => measure(tx, organizationId, alert, endMs, tracked), {
       isSnapshot: true,
     });
   const keepValue = (endMs: number, [only, ...others]: readonly Reading[]) => {
@@ -42,12 +42,13 @@ export async function tryOut(
       values.push([endMs, only.value]);
   };
   // First, because it is asked for most: a slow test may not come to it.
-  const newest = await read(lastMs);
+  const newest = await read(lastMs, []);
   let groups: readonly TrackedGroup[] = [];
   let done = 0;
   for (; done < count && clock.monotonic() < stopAt; done += 1) {
     const endMs = lastMs - (count - 1 - done) * elapsedMs;
-    const readings = endMs === lastMs ? newest : await read(endMs);
+    const isRead = endMs === lastMs && groups.length === 0;
+    const readings = isRead ? newest : await read(endMs, groups);
     const found = evaluate(rule, groups, readings, { nowMs: endMs, elapsedMs: done === 0 ? 0 : elapsedMs });
     groups = found.groups;
     events.push(...found.events.map((event) => eventJson(event, endMs)));

@@ -160,7 +160,7 @@ async function measureOrFail(
     return await asOrganization(
       sql,
       alert.organizationId,
-      (tx) => measure(tx, alert.organizationId, alert, endMs),
+      (tx) => measure(tx, alert.organizationId, alert, endMs, alert.groups),
       {
         isSnapshot: true,
       },

@@ -20,6 +20,7 @@ export type Engine = 'any' | 'rows';
  * Answers a query for metrics.
  * @param tx a transaction of the organization that reads one snapshot: `inOrganization` with `isSnapshot`
  * @param body fits its schema, `MetricsQueryBody`
+ * @param given the groups to show, in their order, also those without requests; null: the query's order decides
  * @throws AssayError invalid_body, invalid_filter
  */
 export async function runMetricsQuery(
@@ -27,6 +28,7 @@ export async function runMetricsQuery(
   organizationId: string,
   body: MetricsQueryBody,
   engine: Engine = 'any',
+  given: readonly Group[] | null = null,
 ): Promise<MetricsAnswer> {
   const query = readMetricsQuery(body);
   const [clock] = await tx<[{ now: Date }]>`select now() as now`;
@@ -37,8 +39,8 @@ export async function runMetricsQuery(
     engine === 'rows' ? null : planOf(query),
     clock.now.getTime(),
   );
-  const now = await run.find(query.period, await run.groupsByQuantile());
-  const groups = groupsOf(now.cells, query.groupBy.length);
+  const now = await run.find(query.period, given ?? (await run.groupsByQuantile()));
+  const groups = given ?? groupsOf(now.cells, query.groupBy.length);
   const before = query.previous === null ? null : await run.find(query.previous, groups);
   const make = periodMaker(query, quantilesOf(query.measures), clock.now.getTime());
   return {
