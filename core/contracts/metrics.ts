@@ -101,7 +101,7 @@ export const Sources = Type.Array(OneOf(SOURCES), {
   minItems: 1,
   maxItems: SOURCES.length,
   uniqueItems: true,
-  description: 'Default: all but evaluator, the calls that evaluators make',
+  description: 'Default: gateway, api and playground; not the calls that evaluators and experiments make',
 });
 
 /** Range of the times of requests. */
