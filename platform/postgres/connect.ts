@@ -154,9 +154,16 @@ const CONNECTION_CODES = new Set([
  */
 const UNAVAILABLE_STATES = /^(08...|53300|57P0[1-3]|25006)$/;
 
+/**
+ * Severities of an error that ends its connection, or lets none begin: a changed password, a database that is being restored or
+ * renamed, a time limit of the server for sessions. None says anything about a statement, whose errors have the severity ERROR.
+ */
+const SESSION_SEVERITIES: ReadonlySet<unknown> = new Set(['FATAL', 'PANIC']);
+
 /** Returns whether `error` means that Postgres cannot be reached or cannot work now, so that trying again may help. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof AssayError) return error.code === 'store_unavailable';
-  const code = (error as { code?: unknown } | null)?.code;
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  if (SESSION_SEVERITIES.has(severity)) return true;
   return typeof code === 'string' && (CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code));
 }
