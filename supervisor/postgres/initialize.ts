@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import type { Account } from './account.ts';
 
@@ -8,12 +16,17 @@ import type { Account } from './account.ts';
 const MAJOR_VERSION = '18';
 export const SUPERUSER = 'assay';
 
-/** Returns the superuser's password: made once, readable only by the owner of the data directory. */
-function readOrMakePassword(dataDir: string): string {
-  const path = join(dataDir, 'postgres.password');
-  if (existsSync(path)) return readFileSync(path, 'utf8').trim();
+/** Returns the superuser's password, as an earlier start has kept it; null where none has, or its disk was full. */
+function readPassword(path: string): string | null {
+  return (existsSync(path) && readFileSync(path, 'utf8').trim()) || null;
+}
+
+/** Makes the superuser's password, readable only by the owner of the data directory; a crash or a full disk leaves no half of it. */
+function makePassword(path: string): string {
   const password = randomBytes(24).toString('base64url');
-  writeFileSync(path, `${password}\n`, { mode: 0o600 });
+  const draft = `${path}.draft`;
+  writeFileSync(draft, `${password}\n`, { mode: 0o600, flush: true });
+  renameSync(draft, path);
   return password;
 }
 
@@ -54,9 +67,24 @@ function runInitdb(account: Account, initdb: string, cluster: string, passwordFi
   });
 }
 
+/** The beginning of the names of clusters that are being made. Earlier builds gave them this name without anything behind it. */
+const UNFINISHED = 'postgres.new';
+
+/** Removes what interrupted starts have left. What cannot be removed, because its initdb still writes there, is left to the next start. */
+function removeUnfinished(dataDir: string): void {
+  for (const name of readdirSync(dataDir).filter((file) => file.startsWith(UNFINISHED))) {
+    try {
+      rmSync(join(dataDir, name), { recursive: true, force: true });
+    } catch {
+      // An initdb whose start was killed runs for another second.
+    }
+  }
+}
+
 /**
  * Makes the cluster of a data directory unless it exists, and returns its path and its superuser's password. A cluster is
- * made under another name and renamed when it is complete, so that an interrupted start leaves nothing half made.
+ * made under a name of its own and renamed when it is complete, so that an interrupted start leaves nothing half made, and its
+ * initdb, which goes on, does not disturb the next start's.
  */
 export async function initialize(
   dataDir: string,
@@ -64,15 +92,18 @@ export async function initialize(
   initdb: string,
 ): Promise<{ cluster: string; password: string }> {
   const cluster = join(dataDir, 'postgres');
-  const password = readOrMakePassword(dataDir);
+  const keptAt = join(dataDir, 'postgres.password');
+  const kept = readPassword(keptAt);
+  removeUnfinished(dataDir);
   if (existsSync(cluster)) {
     refuseOtherVersion(cluster);
-    return { cluster, password };
+    if (kept === null)
+      throw new Error(`${keptAt} does not hold the password of ${cluster}: restore it from a backup`);
+    return { cluster, password: kept };
   }
-  const unfinished = join(dataDir, 'postgres.new');
+  const password = kept ?? makePassword(keptAt);
+  const unfinished = mkdtempSync(join(dataDir, `${UNFINISHED}-`)); // 0700
   const passwordFile = join(dataDir, 'postgres.password.new');
-  rmSync(unfinished, { recursive: true, force: true });
-  mkdirSync(unfinished, { mode: 0o700 });
   writeFileSync(passwordFile, `${password}\n`, { mode: 0o600 });
   account.own(unfinished);
   account.own(passwordFile);

@@ -47,16 +47,19 @@ t.test('a server that admits no connection is unavailable, whatever its reason',
   await sql.unsafe(`alter role ${ROLE} login`);
 });
 
-t.test('a session that the server ended for its age is unavailable, a refused statement is not', async (t) => {
-  const ended = await errorOf(addressWith({}), (asking) =>
-    asking.begin(async (tx) => {
-      await tx`set local idle_in_transaction_session_timeout = 50`;
-      await new Promise((resolve) => setTimeout(resolve, 500));
-      await tx`select 1`;
-    }),
-  );
-  t.equal(isStoreUnavailable(ended), true);
-  const refused = await errorOf(addressWith({}), (asking) => asking`select * from no_such_table`);
-  t.match(refused, { code: '42P01', severity: 'ERROR' });
-  t.equal(isStoreUnavailable(refused), false);
-});
+t.test(
+  'a session that the server ended for its age is unavailable, a refused statement is not',
+  async (t) => {
+    const ended = await errorOf(addressWith({}), (asking) =>
+      asking.begin(async (tx) => {
+        await tx`set local idle_in_transaction_session_timeout = 50`;
+        await new Promise((resolve) => setTimeout(resolve, 500));
+        await tx`select 1`;
+      }),
+    );
+    t.equal(isStoreUnavailable(ended), true);
+    const refused = await errorOf(addressWith({}), (asking) => asking`select * from no_such_table`);
+    t.match(refused, { code: '42P01', severity: 'ERROR' });
+    t.equal(isStoreUnavailable(refused), false);
+  },
+);

@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import { startEmbeddedPostgres } from '../../../../supervisor/postgres/server.ts';
-import { isAlive, temporaryDataDir } from '../../../support/assay.ts';
+import { isAlive, temporaryDataDir, waitFor } from '../../../support/assay.ts';
 
 const log = createLogger({ role: 'test', level: 'silent' });
 const MODULE = new URL('../../../../supervisor/postgres/server.ts', import.meta.url).href;
@@ -98,6 +98,43 @@ t.test('an interrupted first start of the embedded PostgreSQL does not prevent t
   const server = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
   t.notOk(existsSync(join(dataDir.path, 'postgres.new')));
   await server.stop();
+});
+
+t.test('a start that follows one killed in the middle of initdb makes its cluster undisturbed', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const program = join(t.testdir(), 'supervisor.mjs');
+  writeFileSync(
+    program,
+    `import { startEmbeddedPostgres } from ${JSON.stringify(MODULE)};
+     const log = { debug() {}, info() {}, warn() {}, error() {} };
+     await startEmbeddedPostgres({ dataDir: ${JSON.stringify(dataDir.path)}, log });`,
+  );
+  const unfinished = () => readdirSync(dataDir.path).filter((name) => name.startsWith('postgres.new'));
+  const isWriting = () => unfinished().some((name) => existsSync(join(dataDir.path, name, 'base', '1')));
+  const supervisor = spawn(process.execPath, [program], { stdio: 'ignore' });
+  await waitFor('initdb to write', isWriting);
+  supervisor.kill('SIGKILL');
+  await once(supervisor, 'exit');
+  const server = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.equal((await asking(server.url, (sql) => sql`select 1`)).length, 1);
+  await server.stop();
+  const later = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.same(unfinished(), [], 'a later start removes what the killed one left');
+  await later.stop();
+});
+
+t.test('a first start that found its disk full does not prevent the next one', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  writeFileSync(join(dataDir.path, 'postgres.password'), '');
+  const server = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.equal((await asking(server.url, (sql) => sql`select 1`)).length, 1);
+  await server.stop();
+  writeFileSync(join(dataDir.path, 'postgres.password'), '');
+  await t.rejects(startEmbeddedPostgres({ dataDir: dataDir.path, log }), {
+    message: /postgres\.password does not hold the password of .*: restore it from a backup$/,
+  });
 });
 
 t.test('a cluster of another PostgreSQL version is refused with one sentence', async (t) => {
