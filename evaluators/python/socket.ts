@@ -1,5 +1,5 @@
 /** The private socket that children connect to, in its own directory, which only this user can enter. */
-import { mkdtempSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +73,8 @@ function readChildId(socket: Socket, onChild: (id: number, socket: Socket) => vo
 }
 
 /**
- * Listens in a new directory below `parent`, or below the system's temporary directory when that path is too long.
+ * Listens in a new directory below `parent`, which is made where it is missing, or below the system's temporary directory when that
+ * path is too long.
  * `onChild` is called with each connection whose child has sent its id.
  * @throws when the directory or the socket cannot be made
  */
@@ -81,6 +82,8 @@ export async function listenPrivately(
   parent: string,
   onChild: (id: number, socket: Socket) => void,
 ): Promise<PrivateSocket> {
+  // Evaluators that run by themselves are the first to need DATA_DIR. Its mode is that of the supervisor's.
+  mkdirSync(parent, { recursive: true, mode: 0o711 });
   await removeAbandoned(parent);
   const directory = makeDirectory(parent);
   const sockets = new Set<Socket>();

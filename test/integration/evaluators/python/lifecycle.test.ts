@@ -276,3 +276,10 @@ t.test(
     await Promise.all(runs);
   },
 );
+
+t.test('evaluators whose data directory is still missing run Python', async (t) => {
+  const directory = join(t.testdir(), 'not', 'yet');
+  const sandbox = await openSandbox(t, { directory });
+  t.equal(brief((await sandbox.evaluate({ code: define('return 0.5'), ...texts })).outcome), 0.5);
+  t.equal(statSync(directory).mode & 0o777, 0o711);
+});
