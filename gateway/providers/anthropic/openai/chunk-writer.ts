@@ -1,6 +1,6 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import { NOTE_HEAD } from '../../../response/sse-splitter.ts';
-import type { EventWriter, Stop, StreamedEvent, TokenUsage } from '../conversation.ts';
+import type { EventWriter, Stop, StreamedEvent, ThinkingPart, TokenUsage } from '../conversation.ts';
 import { type RawDelta, writeRawDelta } from '../raw-delta.ts';
 import { writeCompletionUsage } from './usage.ts';
 import { nativeStop, writeThinkingBlock } from './write-completion.ts';
@@ -25,6 +25,7 @@ export class ChunkWriter implements EventWriter {
   /** The frame of a chunk up to the arguments of one call. */
   #argumentsHead = { call: -1, bytes: Buffer.alloc(0) };
   #hasRole = false;
+  readonly #thinking: ThinkingPart[] = [];
 
   /** @param created seconds since 1970 */
   constructor(created: number) {
@@ -42,7 +43,8 @@ export class ChunkWriter implements EventWriter {
       case 'thinking':
         return `${this.#role()}${this.#delta}"reasoning_content":${event.literal}${TEXT_TAIL}`;
       case 'thinking_end':
-        return this.#members({ thinking_blocks: [writeThinkingBlock(event.part)] });
+        this.#thinking.push(event.part);
+        return '';
       case 'tool_call': {
         const { call: index, id, name } = event;
         return this.#members({
@@ -116,9 +118,19 @@ export class ChunkWriter implements EventWriter {
     return `${this.#role()}${this.#delta}${JSON.stringify(delta).slice(1, -1)}${TEXT_TAIL}`;
   }
 
+  /**
+   * Writes all blocks in one list, before the end. OpenAI's Python client fails at a second list of objects without an
+   * `index`, and its JavaScript client keeps the last list alone.
+   */
+  #thinkingBlocks(): string {
+    return this.#thinking.length === 0
+      ? ''
+      : this.#members({ thinking_blocks: this.#thinking.map(writeThinkingBlock) });
+  }
+
   #stop(stop: Stop): string {
     const delta = stop.refusal === null ? {} : { refusal: stop.refusal };
     const choice = { index: 0, delta, finish_reason: stop.finish, ...nativeStop(stop) };
-    return `${this.#role()}${this.#head}[${JSON.stringify(choice)}]}\n\n`;
+    return `${this.#role()}${this.#thinkingBlocks()}${this.#head}[${JSON.stringify(choice)}]}\n\n`;
   }
 }

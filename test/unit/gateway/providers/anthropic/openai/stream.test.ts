@@ -284,6 +284,27 @@ t.test('a thinking delta in a text block is ignored, and redacted thinking is ke
   t.notOk('reasoning_content' in message);
 });
 
+t.test('a translated stream has all thinking blocks in one list, which clients put together', async (t) => {
+  const blocks = [
+    { type: 'thinking', thinking: 'First.', signature: 'sigA' },
+    { type: 'redacted_thinking', data: 'EmwKAhgBEgy3va3pzix' },
+    { type: 'thinking', thinking: 'Second.', signature: 'sigB' },
+  ];
+  const frames = blocks.map((block, index) =>
+    block.type === 'thinking'
+      ? blockStart(index, { type: 'thinking', thinking: '', signature: '' }) +
+        delta(index, { type: 'thinking_delta', thinking: block.thinking }) +
+        delta(index, { type: 'signature_delta', signature: block.signature })
+      : blockStart(index, block),
+  );
+  const stopped = frames.map((frame, index) => frame + blockStop(index)).join('');
+  const deltas = deltasOf(chunksOf(messageStart() + stopped + messageEnd('end_turn')));
+  t.same(
+    deltas.flatMap((one) => ('thinking_blocks' in one ? [one.thinking_blocks] : [])),
+    [blocks],
+  );
+});
+
 t.test('a delta for a block that has stopped or never started is ignored', async (t) => {
   const late = delta(0, { type: 'text_delta', text: 'late' });
   const text = blockStart(0, { type: 'text', text: '' }) + delta(0, { type: 'text_delta', text: 'said' });
