@@ -33,6 +33,8 @@ export class SseSplitter {
   /** The last bytes of the rest: the end of its frame may lie across pieces. */
   #seam: Buffer = NOTHING;
   #isOverrun = false;
+  /** The last byte of the stream's line ends; null until its first line has ended. */
+  #lineEnd: typeof LF | typeof CR | null = null;
 
   /** @param maxFrameBytes how long a frame may be: it is held in memory until it ends */
   constructor(maxFrameBytes: number) {
@@ -47,6 +49,8 @@ export class SseSplitter {
   /** Takes a chunk; returns the frames that it made whole. */
   push(chunk: Buffer): Buffer[] {
     if (this.#isOverrun) return [];
+    this.#lineEnd ??= this.#firstLineEnd(chunk);
+    const frameEnd = this.#lineEnd === CR ? frameEndAfterCr : frameEndAfterLf;
     let bytes = chunk;
     if (this.#rest.length > 0) {
       const seam = Buffer.concat([this.#seam, chunk.subarray(0, SEAM_BYTES)]);
@@ -75,6 +79,15 @@ export class SseSplitter {
     return this.#rest.bytes();
   }
 
+  /** Finds out how the first line ends: the others end alike, and one search of each chunk is enough. */
+  #firstLineEnd(chunk: Buffer): typeof LF | typeof CR | null {
+    if (this.#seam.at(-1) === CR && chunk.length > 0) return chunk[0] === LF ? LF : CR;
+    const [lf, cr] = [chunk.indexOf(LF), chunk.indexOf(CR)];
+    if (cr === -1 || (lf !== -1 && lf < cr)) return lf === -1 ? null : LF;
+    if (cr === chunk.length - 1) return null;
+    return chunk[cr + 1] === LF ? LF : CR;
+  }
+
   #keep(bytes: Buffer): void {
     this.#rest.push(bytes);
     const last = bytes.length < SEAM_BYTES ? Buffer.concat([this.#seam, bytes]) : bytes;
@@ -85,8 +98,14 @@ export class SseSplitter {
   }
 }
 
+/** The same as `frameEndAfterLf` for a stream whose lines end in CR alone, as those of events may. */
+function frameEndAfterCr(bytes: Buffer, from: number): number {
+  const blankLine = bytes.indexOf('\r\r', from, 'latin1');
+  return blankLine === -1 ? -1 : blankLine + 2;
+}
+
 /** Returns the place behind the first blank line that ends at or after `from`; -1 when there is none. */
-function frameEnd(bytes: Buffer, from: number): number {
+function frameEndAfterLf(bytes: Buffer, from: number): number {
   for (let newline = bytes.indexOf(LF, from); newline !== -1; newline = bytes.indexOf(LF, newline + 1)) {
     if (bytes[newline + 1] === LF) return newline + 2;
     if (bytes[newline + 1] === CR && bytes[newline + 2] === LF) return newline + 3;

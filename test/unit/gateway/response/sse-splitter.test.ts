@@ -48,6 +48,19 @@ t.test('frames end at a blank line, whatever the line ends', async (t) => {
   ]);
 });
 
+t.test('frames of a stream whose lines end in CR alone are told apart, wherever it is cut', async (t) => {
+  const frames = ['event: a\rdata: 1\r\r', ': note\r\r', 'data: é漢\rdata: 2\r\r'];
+  const bytes = Buffer.from(`${frames.join('')}data: torn\r`);
+  for (let cut = 0; cut <= bytes.length; cut += 1) {
+    const splitter = splitterOf();
+    const given = [...splitter.push(bytes.subarray(0, cut)), ...splitter.push(bytes.subarray(cut))];
+    t.same(given.map(String), frames);
+    t.equal(String(splitter.rest()), 'data: torn\r');
+  }
+  const single = splitterOf();
+  t.same([...bytes].flatMap((byte) => single.push(Buffer.from([byte]))).map(String), frames);
+});
+
 t.test('a 16 MiB event in 64 KiB chunks is joined in linear time', async (t) => {
   const splitter = new SseSplitter(17 * MIB);
   const chunk = Buffer.alloc(64 * 1024, 'x');

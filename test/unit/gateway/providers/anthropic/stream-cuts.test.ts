@@ -24,7 +24,7 @@ const STREAMS: [string, () => StreamTranslator][] = [
 ];
 
 for (const [name, make] of STREAMS) {
-  t.test(`${name} translates alike when cut at one byte or at all, with either line end`, async (t) => {
+  t.test(`${name} translates alike when cut at one byte or at all, with any line end`, async (t) => {
     const bytes = fixture(name);
     const whole = translateCut(make, bytes, []);
     const everywhere = Array.from({ length: bytes.length }, (_, place) => place);
@@ -35,6 +35,7 @@ for (const [name, make] of STREAMS) {
     );
     // Events in another notation than the provider's are parsed and written again: the same values, other escapes.
     t.same(dataOf(translateCut(make, fixture(name, '\r\n'), everywhere)), dataOf(whole));
+    t.same(dataOf(translateCut(make, fixture(name, '\r'), everywhere)), dataOf(whole));
     t.equal(translateCut(make, bytes.subarray(0, -1), []), whole, 'nor does a missing blank line matter');
     const spoken = Buffer.from(bytes.toString().replaceAll('data: ', ': a comment\ndata:'));
     t.same(dataOf(translateCut(make, spoken, [])), dataOf(whole), 'nor comments and missing spaces');

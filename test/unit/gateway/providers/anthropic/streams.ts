@@ -12,7 +12,7 @@ export const CREATED = 1_700_000_000;
 const MAX_EVENT_BYTES = 1024 * 1024;
 
 /** The bytes of a fixture, its line ends as named. */
-export function fixture(name: string, lineEnd: '\n' | '\r\n' = '\n'): Buffer {
+export function fixture(name: string, lineEnd: '\n' | '\r\n' | '\r' = '\n'): Buffer {
   const text = readFileSync(
     new URL(`../../../../support/fixtures/gateway/anthropic/${name}.sse`, import.meta.url),
     'utf8',
