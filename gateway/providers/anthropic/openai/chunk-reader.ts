@@ -5,6 +5,7 @@ import { anthropicErrorType, statusOfErrorType } from '../errors.ts';
 import type { RawDelta } from '../raw-delta.ts';
 import { type ContentFrame, learnContentFrame, readContentFrame } from './content-frame.ts';
 import { readFinish } from './finish.ts';
+import { readContent } from './read-content.ts';
 import { readCompletionUsage } from './usage.ts';
 
 /** Limit of tool calls in one answer, far above any real one; further calls are ignored. */
@@ -90,16 +91,20 @@ export class ChunkReader implements EventReader {
 
   #delta(delta: JsonObject): void {
     const reasoning = delta.reasoning_content ?? delta.reasoning;
-    if (typeof reasoning === 'string' && reasoning !== '') {
-      this.#reasoning = (this.#reasoning ?? '') + reasoning;
-      this.#emit({ type: 'thinking', literal: JSON.stringify(reasoning) });
-    }
-    for (const text of [delta.content, delta.refusal]) {
-      if (typeof text !== 'string' || text === '') continue;
-      this.#endReasoning();
-      this.#emit({ type: 'text', literal: JSON.stringify(text) });
+    if (typeof reasoning === 'string' && reasoning !== '') this.#think(reasoning);
+    for (const { type, text } of [delta.content, delta.refusal].flatMap(readContent)) {
+      if (type === 'thinking') this.#think(text);
+      else {
+        this.#endReasoning();
+        this.#emit({ type: 'text', literal: JSON.stringify(text) });
+      }
     }
     if (Array.isArray(delta.tool_calls)) for (const part of delta.tool_calls) this.#toolCall(part);
+  }
+
+  #think(text: string): void {
+    this.#reasoning = (this.#reasoning ?? '') + text;
+    this.#emit({ type: 'thinking', literal: JSON.stringify(text) });
   }
 
   #toolCall(part: unknown): void {

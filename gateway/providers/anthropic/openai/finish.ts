@@ -3,6 +3,8 @@ import type { FinishReason, Stop } from '../conversation.ts';
 const FINISH_OF: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
   length: 'length',
+  // Mistral's name for the end of the model's context.
+  model_length: 'length',
   tool_calls: 'tool_calls',
   function_call: 'tool_calls',
   content_filter: 'content_filter',

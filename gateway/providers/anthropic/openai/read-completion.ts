@@ -2,6 +2,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, parseExactObject, textOrNull } from '#core/json/mod.ts';
 import type { Answer, AssistantPart } from '../conversation.ts';
 import { readFinish } from './finish.ts';
+import { readContent } from './read-content.ts';
 import { readCompletionUsage } from './usage.ts';
 
 /**
@@ -19,7 +20,7 @@ export function readCompletion(completion: JsonObject): Answer {
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
   const parts: AssistantPart[] = [
     ...readThinking(message),
-    ...[message.content, message.refusal].flatMap(readText),
+    ...[message.content, message.refusal].flatMap(readParts),
     ...calls.map(readToolCall),
   ];
   return {
@@ -31,8 +32,16 @@ export function readCompletion(completion: JsonObject): Answer {
   };
 }
 
-function readText(text: unknown): AssistantPart[] {
-  return typeof text === 'string' && text !== '' ? [{ type: 'text', text, cacheControl: null }] : [];
+/** Reads texts and thoughts; the pieces of a thought are one. */
+function readParts(content: unknown): AssistantPart[] {
+  const parts: AssistantPart[] = [];
+  for (const { type, text } of readContent(content)) {
+    const last = parts.at(-1);
+    if (type === 'text') parts.push({ type, text, cacheControl: null });
+    else if (last?.type === 'thinking') last.text += text;
+    else parts.push({ type, text, signature: '' });
+  }
+  return parts;
 }
 
 /** Reads reasoning, which has no signature in this dialect. */

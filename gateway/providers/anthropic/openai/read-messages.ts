@@ -162,7 +162,7 @@ function readAssistant(message: JsonObject, field: string): AssistantPart[] {
     ? []
     : arrayAt(message.thinking_blocks, `${field}.thinking_blocks`);
   const parts: (TextPart | ToolCallPart)[] = [
-    ...readTexts(message.content, `${field}.content`),
+    ...readTexts(withoutThinking(message.content), `${field}.content`),
     ...readTexts(optionalText(message.refusal, `${field}.refusal`), `${field}.refusal`),
     ...calls.map((call, index) => readToolCall(call, `${field}.tool_calls[${index}]`)),
   ];
@@ -170,6 +170,13 @@ function readAssistant(message: JsonObject, field: string): AssistantPart[] {
     ...thinking.map((block, index) => readThinking(block, `${field}.thinking_blocks[${index}]`)),
     ...withCacheControl(parts, message, field),
   ];
+}
+
+/** Returns a content without the reasoning of Mistral's models, which has no signature. */
+function withoutThinking(content: unknown): unknown {
+  return Array.isArray(content)
+    ? content.filter((part: unknown) => !isObject(part) || part.type !== 'thinking')
+    : content;
 }
 
 /** Reads a signed block, in the form of the gateway's answers. */

@@ -172,10 +172,24 @@ t.test('a completion becomes a message', async (t) => {
   });
 });
 
+t.test('content in parts, as Mistral’s reasoning models answer, becomes thinking and text', async (t) => {
+  const thinking = ['Hm, ', 'a greeting.'].map((text) => ({ type: 'text', text }));
+  const content = [
+    { type: 'thinking', thinking, closed: true },
+    { type: 'text', text: 'Bonjour' },
+    { type: 'reference', reference_ids: [1] },
+  ];
+  t.same(fromCompletion({ choices: [{ message: { content }, finish_reason: 'stop' }] }).content, [
+    { type: 'thinking', thinking: 'Hm, a greeting.', signature: '' },
+    { type: 'text', text: 'Bonjour' },
+  ]);
+});
+
 t.test('every finish reason becomes its stop reason', async (t) => {
   for (const [finish_reason, stop_reason] of [
     ['stop', 'end_turn'],
     ['length', 'max_tokens'],
+    ['model_length', 'max_tokens'],
     ['content_filter', 'refusal'],
     ['tool_calls', 'tool_use'],
     ['odd', 'end_turn'],

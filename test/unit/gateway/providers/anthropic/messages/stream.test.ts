@@ -126,6 +126,21 @@ t.test('reasoning in a chat stream becomes a thinking block before the text', as
   ]);
 });
 
+t.test('content in parts, as Mistral’s reasoning models stream it, becomes thinking and text', async (t) => {
+  const think = (text: string) => chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] });
+  const stream =
+    think('H') +
+    think('m') +
+    chunk({ content: [{ type: 'thinking', thinking: [], closed: true }] }) +
+    chunk({ content: [{ type: 'text', text: 'Bon' }, { type: 'reference', reference_ids: [1] }] }) +
+    chunk({ content: 'jour' }, 'stop') +
+    DONE;
+  t.same(contentOf(eventsOf(stream)), [
+    { type: 'thinking', thinking: 'Hm', signature: '' },
+    { type: 'text', text: 'Bonjour' },
+  ]);
+});
+
 t.test('interleaved tool arguments in a chat stream go to their own calls', async (t) => {
   const part = (index: number, text: string, id?: string) =>
     chunk({ tool_calls: [{ index, id, function: { name: id, arguments: text } }] });

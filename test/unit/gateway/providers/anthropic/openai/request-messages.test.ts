@@ -127,6 +127,17 @@ t.test('images, PDFs and text files become Anthropic sources', async (t) => {
   );
 });
 
+t.test('reasoning in parts of the content, as Mistral’s models answer, is left out', async (t) => {
+  const content = [
+    { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
+    { type: 'text', text: 'Bonjour' },
+  ];
+  t.same(messagesOf(...HELLO, { role: 'assistant', content }), [
+    ...HELLO,
+    { role: 'assistant', content: 'Bonjour' },
+  ]);
+});
+
 t.test('signed thinking blocks are sent back before the text, unsigned reasoning is not', async (t) => {
   const blocks = [
     { type: 'thinking', thinking: 'Hm', signature: 'sig' },
