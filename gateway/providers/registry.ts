@@ -34,8 +34,11 @@ export type ProviderRow = {
   takesUsageOption: boolean;
   /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
-  /** The dialect whose fields chat completions take beside OpenAI's: OpenRouter forwards Anthropic's. */
-  extensions: 'none' | 'anthropic';
+  /**
+   * Whose fields chat completions take beside OpenAI's: OpenRouter forwards Anthropic's, and DeepSeek's and Google's models
+   * refuse earlier tool calls without their own.
+   */
+  extensions: 'none' | 'anthropic' | 'deepseek' | 'google';
   /** The environment variable of the operator's key, for error sentences. */
   keyVariable: string;
   /** True when the provider refuses calls without a key: self-hosted servers, such as Ollama and vLLM, often have none. */
@@ -76,6 +79,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   google: {
     ...BEARER,
     paths: openAiPaths('chat', 'embeddings'),
+    extensions: 'google',
     label: 'GOOGLE',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
@@ -99,6 +103,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   deepseek: {
     ...BEARER,
     paths: openAiPaths('chat'),
+    extensions: 'deepseek',
     label: 'DEEPSEEK',
     baseUrl: 'https://api.deepseek.com/v1',
     keyVariable: 'DEEPSEEK_API_KEY',

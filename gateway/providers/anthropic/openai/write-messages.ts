@@ -6,6 +6,7 @@ import type {
   DocumentPart,
   ImagePart,
   TextPart,
+  ThinkingPart,
   ToolResultPart,
   UserPart,
 } from '../conversation.ts';
@@ -14,10 +15,10 @@ import { toUrl } from '../media.ts';
 import { writeThinkingBlock, writeToolCall } from './write-completion.ts';
 
 /**
- * The dialect whose additional fields are written. `none`: breakpoints of the cache and thinking of earlier turns are left
- * out, which changes no answer, and a failed tool result begins with `Error: `.
+ * Whose additional fields are written. Without Anthropic's, breakpoints of the cache and signed thinking of earlier turns are
+ * left out, which changes no answer, and a failed tool result begins with `Error: `.
  */
-export type Extensions = 'none' | 'anthropic';
+export type Extensions = 'none' | 'anthropic' | 'deepseek' | 'google';
 
 /** Writes the messages. @throws AssayError invalid_body */
 export function writeMessages({ system, turns }: Conversation, extensions: Extensions): JsonObject[] {
@@ -31,7 +32,7 @@ export function writeMessages({ system, turns }: Conversation, extensions: Exten
 }
 
 function writeCacheControl(part: { cacheControl: JsonObject | null }, extensions: Extensions): JsonObject {
-  return extensions === 'none' || part.cacheControl === null ? {} : { cache_control: part.cacheControl };
+  return extensions !== 'anthropic' || part.cacheControl === null ? {} : { cache_control: part.cacheControl };
 }
 
 /** Writes texts; a single one without a breakpoint is a plain string, which every provider takes. */
@@ -116,13 +117,35 @@ function writeAssistant(parts: readonly AssistantPart[], extensions: Extensions)
     ...(calls.length === 0
       ? {}
       : {
-          tool_calls: calls.map((call) => ({
+          tool_calls: calls.map((call, index) => ({
             ...writeToolCall(call),
+            ...(extensions === 'google' && index === 0 ? UNSIGNED_CALL : {}),
             ...writeCacheControl(call, extensions),
           })),
         }),
-    ...(extensions === 'none' || thinking.length === 0
-      ? {}
-      : { thinking_blocks: thinking.map(writeThinkingBlock) }),
+    ...writeThinking(thinking, calls.length > 0, extensions),
   };
+}
+
+/**
+ * The signature of a tool call whose own is not known: Google's models refuse the first call of a turn without one, and
+ * Anthropic's dialect has no place for it. https://ai.google.dev/gemini-api/docs/thought-signatures
+ */
+const UNSIGNED_CALL = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+
+/**
+ * Writes the thinking of an earlier turn. DeepSeek refuses tool calls without the reasoning before them, and takes an empty
+ * one: https://api-docs.deepseek.com/guides/thinking_mode
+ */
+function writeThinking(
+  thinking: readonly ThinkingPart[],
+  hasCalls: boolean,
+  extensions: Extensions,
+): JsonObject {
+  if (extensions === 'deepseek' && (hasCalls || thinking.length > 0)) {
+    const texts = thinking.map((part) => (part.type === 'thinking' ? part.text : ''));
+    return { reasoning_content: texts.join('') };
+  }
+  if (extensions !== 'anthropic' || thinking.length === 0) return {};
+  return { thinking_blocks: thinking.map(writeThinkingBlock) };
 }

@@ -10,7 +10,7 @@ export type ChatRequestOptions = {
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** True when a stream's usage is requested by `stream_options`, as the provider's row says. */
   asksForUsage: boolean;
-  /** The dialect whose additional fields the provider takes: OpenRouter takes Anthropic's, OpenAI refuses them. */
+  /** Whose additional fields the provider takes, as its row says; OpenAI refuses them. */
   extensions: Extensions;
 };
 
@@ -22,10 +22,12 @@ const MAX_STOPS = 4;
  * @throws AssayError invalid_body, naming the field of the Messages request that OpenAI's dialect cannot express
  */
 export function writeChatRequest(conversation: Conversation, options: ChatRequestOptions): JsonObject {
-  const { tools, toolChoice, stop, topK, extensions } = { ...conversation, ...options };
+  const { tools, toolChoice, stop, topK } = conversation;
+  const extensions = extensionsOf(options);
   if (stop.length > MAX_STOPS)
     refuse('stop_sequences', `must have at most ${MAX_STOPS} items for this provider`);
-  if (topK !== null && extensions === 'none') refuse('top_k', "cannot be translated to OpenAI's dialect");
+  if (topK !== null && extensions !== 'anthropic')
+    refuse('top_k', "cannot be translated to OpenAI's dialect");
   const fields: JsonObject = {
     model: options.model,
     messages: writeMessages(conversation, extensions),
@@ -46,6 +48,13 @@ export function writeChatRequest(conversation: Conversation, options: ChatReques
     stream_options: conversation.stream && options.asksForUsage ? { include_usage: true } : null,
   };
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== null));
+}
+
+/** Google's models that neither sign their tool calls nor ask for signatures. */
+const UNSIGNED_GEMINI = /gemini-[12](?!\d)|gemma/;
+
+function extensionsOf({ extensions, model }: ChatRequestOptions): Extensions {
+  return extensions === 'google' && UNSIGNED_GEMINI.test(model) ? 'none' : extensions;
 }
 
 /** Smallest budgets of thinking, in tokens, for these levels of effort: the reverse of `BUDGETS` in ../messages. */
@@ -73,7 +82,7 @@ function writeTool(tool: Tool, extensions: Extensions): JsonObject {
       ...(tool.schema === null ? {} : { parameters: tool.schema }),
       ...(tool.strict ? { strict: true } : {}),
     },
-    ...(extensions === 'none' || tool.cacheControl === null ? {} : { cache_control: tool.cacheControl }),
+    ...(extensions !== 'anthropic' || tool.cacheControl === null ? {} : { cache_control: tool.cacheControl }),
   };
 }
 

@@ -2,10 +2,11 @@ import t from 'tap';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { fromCompletion, fromMessagesRequest } from '../../../../../../gateway/providers/anthropic/mod.ts';
+import type { ChatRequestOptions } from '../../../../../../gateway/providers/anthropic/openai/write-request.ts';
 
 const HELLO = [{ role: 'user', content: 'Hello' }];
 
-function translated(body: JsonObject, options: { asksForUsage?: boolean } = {}): JsonObject {
+function translated(body: JsonObject, options: Partial<ChatRequestOptions> = {}): JsonObject {
   return fromMessagesRequest(
     { model: 'asked', max_tokens: 100, messages: HELLO, ...body },
     {
@@ -94,6 +95,45 @@ t.test('a Messages request becomes a chat completion request', async (t) => {
       stream_options: { include_usage: true },
     },
   );
+});
+
+const use = (id: string) => ({ type: 'tool_use', id, name: 'f', input: {} });
+const AFTER_TOOLS = [
+  ...HELLO,
+  {
+    role: 'assistant',
+    content: [{ type: 'thinking', thinking: 'Hm', signature: '' }, use('a'), use('b')],
+  },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] },
+  { role: 'assistant', content: [use('c')] },
+  { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'c', content: 'y' }] },
+  { role: 'assistant', content: 'Done' },
+  ...HELLO,
+];
+
+function assistantsOf(options: Partial<ChatRequestOptions>): JsonObject[] {
+  const { messages } = translated({ messages: AFTER_TOOLS, top_p: 0.5 }, options);
+  return (messages as JsonObject[]).filter(({ role }) => role === 'assistant');
+}
+
+t.test('DeepSeek gets the reasoning of earlier turns with the tool calls that it refuses without', async (t) => {
+  t.same(
+    assistantsOf({ extensions: 'deepseek' }).map((message) => message.reasoning_content),
+    ['Hm', '', undefined],
+  );
+  t.notMatch(JSON.stringify(assistantsOf({})), 'reasoning');
+});
+
+t.test('the first tool call of each turn has a signature for Google’s models, from Gemini 3 on', async (t) => {
+  const signed = (model: string) =>
+    assistantsOf({ extensions: 'google', model }).map(({ tool_calls: calls }) =>
+      ((calls ?? []) as JsonObject[]).map(({ extra_content: extra }) => extra),
+    );
+  const extra = { google: { thought_signature: 'skip_thought_signature_validator' } };
+  for (const model of ['gemini-3-pro-preview', 'gemini-4-flash', 'gemini-flash-latest', 'gemini-10-pro'])
+    t.same(signed(model), [[extra, undefined], [extra], []], model);
+  for (const model of ['gemini-2.5-pro', 'gemini-1.5-flash', 'gemma-3-27b-it'])
+    t.notMatch(JSON.stringify(signed(model)), 'signature', model);
 });
 
 t.test('a Messages field that OpenAI’s dialect cannot express is refused by its name', async (t) => {
