@@ -32,6 +32,8 @@ export type ProviderRow = {
    * field, and always sends the usage.
    */
   takesUsageOption: boolean;
+  /** True when the provider takes `user` and `service_tier`, which change no answer. Mistral refuses them. */
+  takesUserAndTier: boolean;
   /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /**
@@ -60,6 +62,7 @@ function openAiPaths(...endpoints: (keyof typeof OPENAI_PATHS)[]): ProviderRow['
 const OPENAI = {
   dialect: 'openai',
   takesUsageOption: true,
+  takesUserAndTier: true,
   maxTokensField: 'max_tokens',
   extensions: 'none',
   headers: [],
@@ -90,6 +93,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     label: 'MISTRAL',
     baseUrl: 'https://api.mistral.ai/v1',
     takesUsageOption: false,
+    takesUserAndTier: false,
     keyVariable: 'MISTRAL_API_KEY',
   },
   groq: {
@@ -138,6 +142,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     keyHeader: 'x-api-key',
     headers: ['anthropic-version', '2023-06-01'],
     takesUsageOption: true,
+    takesUserAndTier: true,
     maxTokensField: 'max_tokens',
     extensions: 'anthropic',
     needsKey: true,

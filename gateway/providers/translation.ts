@@ -56,8 +56,10 @@ const CHAT_BY_MESSAGES: Translation = {
 
 const MESSAGES_BY_CHAT: Translation = {
   endpoint: 'chat',
-  request: (body, model, { maxTokensField, takesUsageOption, extensions }) =>
-    fromMessagesRequest(body, { model, maxTokensField, asksForUsage: takesUsageOption, extensions }),
+  request: (body, model, { maxTokensField, takesUsageOption, takesUserAndTier, extensions }) => {
+    const asksForUsage = takesUsageOption;
+    return fromMessagesRequest(body, { model, maxTokensField, asksForUsage, takesUserAndTier, extensions });
+  },
   answer: fromCompletion,
   stream: (options) => new CompletionStreamTranslator(options),
   error: toAnthropicError,

@@ -10,6 +10,8 @@ export type ChatRequestOptions = {
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** True when a stream's usage is requested by `stream_options`, as the provider's row says. */
   asksForUsage: boolean;
+  /** False: `user` and `service_tier` are left out, as the provider's row says. */
+  takesUserAndTier: boolean;
   /** Whose additional fields the provider takes, as its row says; OpenAI refuses them. */
   extensions: Extensions;
 };
@@ -41,8 +43,8 @@ export function writeChatRequest(conversation: Conversation, options: ChatReques
     parallel_tool_calls: conversation.parallelToolCalls || tools.length === 0 ? null : false,
     response_format: writeAnswerFormat(conversation),
     ...writeReasoning(conversation, extensions),
-    user: conversation.userId,
-    service_tier: conversation.standardTierOnly ? 'default' : null,
+    user: options.takesUserAndTier ? conversation.userId : null,
+    service_tier: options.takesUserAndTier && conversation.standardTierOnly ? 'default' : null,
     ...(extensions === 'anthropic' ? { cache_control: conversation.cacheControl } : {}),
     stream: conversation.stream ? true : null,
     stream_options: conversation.stream && options.asksForUsage ? { include_usage: true } : null,

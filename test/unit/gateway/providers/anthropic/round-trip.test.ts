@@ -166,6 +166,7 @@ t.test('a chat request translated to Anthropic’s dialect and back is unchanged
         model: 'm',
         maxTokensField: 'max_completion_tokens',
         extensions: 'anthropic',
+        takesUserAndTier: true,
         asksForUsage: false,
       });
       // Effort is thinking at Anthropic, which says so.

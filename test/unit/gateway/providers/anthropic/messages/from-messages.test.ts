@@ -14,6 +14,7 @@ function translated(body: JsonObject, options: Partial<ChatRequestOptions> = {})
       maxTokensField: 'max_completion_tokens',
       extensions: 'none',
       asksForUsage: false,
+      takesUserAndTier: true,
       ...options,
     },
   );
@@ -134,6 +135,14 @@ t.test('the first tool call of each turn has a signature for Google’s models, 
     t.same(signed(model), [[extra, undefined], [extra], []], model);
   for (const model of ['gemini-2.5-pro', 'gemini-1.5-flash', 'gemma-3-27b-it'])
     t.notMatch(JSON.stringify(signed(model)), 'signature', model);
+});
+
+t.test('user and service tier are left out for a provider that refuses them', async (t) => {
+  const body = { metadata: { user_id: 'u' }, service_tier: 'standard_only' };
+  t.match(translated(body), { user: 'u', service_tier: 'default' });
+  const left = translated(body, { takesUserAndTier: false });
+  t.notOk('user' in left);
+  t.notOk('service_tier' in left);
 });
 
 t.test('a Messages field that OpenAI’s dialect cannot express is refused by its name', async (t) => {
