@@ -48,6 +48,12 @@ const FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
     'reasoning_content',
     'reasoning',
     'annotations',
+    // Copies that clients add of what the message says elsewhere: OpenAI's Python client, and LiteLLM's.
+    'parsed',
+    'provider_specific_fields',
+    // Signed reasoning of other makers: OpenRouter's, and Gemini's.
+    'reasoning_details',
+    'extra_content',
   ]),
 };
 

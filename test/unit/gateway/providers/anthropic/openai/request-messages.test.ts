@@ -127,6 +127,34 @@ t.test('images, PDFs and text files become Anthropic sources', async (t) => {
   );
 });
 
+t.test('what clients and other makers add to an answer does not keep it from being sent back', async (t) => {
+  const call = {
+    id: 'a',
+    type: 'function',
+    function: { name: 'f', arguments: '{}', parsed_arguments: {} },
+    extra_content: { google: { thought_signature: 'c2ln' } },
+  };
+  const answer = {
+    role: 'assistant',
+    content: '{"x":1}',
+    parsed: { x: 1 },
+    provider_specific_fields: { native_finish_reason: 'end_turn' },
+    reasoning_details: [{ type: 'reasoning.encrypted', data: 'xyz' }],
+    extra_content: { google: { thought_signature: 'c2ln' } },
+    tool_calls: [call],
+  };
+  t.same(messagesOf(...HELLO, answer), [
+    ...HELLO,
+    {
+      role: 'assistant',
+      content: [
+        { type: 'text', text: '{"x":1}' },
+        { type: 'tool_use', id: 'a', name: 'f', input: {} },
+      ],
+    },
+  ]);
+});
+
 t.test('reasoning in parts of the content, as Mistral’s models answer, is left out', async (t) => {
   const content = [
     { type: 'thinking', thinking: [{ type: 'text', text: 'Hm' }] },
