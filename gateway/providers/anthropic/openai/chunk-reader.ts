@@ -14,6 +14,9 @@ const MAX_CALLS = 1_000;
 /** After so many learned frames that did not match the next chunk, learning stops: this provider's chunks differ. */
 const MAX_CONSECUTIVE_MISSES = 8;
 
+/** A tool call: its place among the calls of the answer, from 0, and the provider's id for it, which may be empty. */
+type Call = { place: number; id: string };
+
 /** Reads the chunks of a streamed chat completion. */
 export class ChunkReader implements EventReader {
   readonly #emit: (event: AnswerEvent) => void;
@@ -26,8 +29,11 @@ export class ChunkReader implements EventReader {
   #contentFrame: ContentFrame | null = null;
   /** Learned frames in a row that did not match the next chunk. */
   #misses = 0;
-  /** Index of each tool call, from 0, by the provider's index. */
-  readonly #calls = new Map<number, number>();
+  /** The tool call at each of the provider's indexes: the one that began last. */
+  readonly #callAt = new Map<number, Call>();
+  #calls = 0;
+  /** The tool call that the previous part belonged to. */
+  #lastCall: Call | null = null;
 
   /** @param emit takes the events, in order */
   constructor(emit: (event: AnswerEvent) => void) {
@@ -111,19 +117,37 @@ export class ChunkReader implements EventReader {
     if (!isObject(part)) return;
     this.#endReasoning();
     const definition = isObject(part.function) ? part.function : {};
-    // Providers that send whole calls leave the index out: each part is a new call.
-    const index = typeof part.index === 'number' ? part.index : -1 - this.#calls.size;
-    let call = this.#calls.get(index);
-    if (call === undefined) {
-      if (this.#calls.size >= MAX_CALLS) return;
-      call = this.#calls.size;
-      this.#calls.set(index, call);
-      const id = textOrNull(part.id) || `call_${call}`;
-      this.#emit({ type: 'tool_call', call, id, name: textOrNull(definition.name) ?? '' });
-    }
+    const id = textOrNull(part.id) ?? '';
+    const name = textOrNull(definition.name) ?? '';
+    const index = typeof part.index === 'number' ? part.index : null;
+    const call = this.#begunCall(index, id, name) ?? this.#beginCall(index, id, name);
+    this.#lastCall = call;
+    if (call === null) return;
     const text = definition.arguments;
     if (typeof text === 'string' && text !== '')
-      this.#emit({ type: 'tool_arguments', call, literal: JSON.stringify(text) });
+      this.#emit({ type: 'tool_arguments', call: call.place, literal: JSON.stringify(text) });
+  }
+
+  /**
+   * Returns the call that a part continues; null when it begins one. The log has the same rules. Ollama sends every call under
+   * one index: a new id with a name begins another call. Providers that send whole calls leave the index out, so each part is
+   * a new call, unless it has neither id nor name: Gemini continues a call that way.
+   */
+  #begunCall(index: number | null, id: string, name: string): Call | null {
+    if (index === null) return id === '' && name === '' ? this.#lastCall : null;
+    const call = this.#callAt.get(index) ?? null;
+    const isAnother = call !== null && id !== '' && name !== '' && call.id !== '' && call.id !== id;
+    return isAnother ? null : call;
+  }
+
+  /** Returns null beyond the limit. */
+  #beginCall(index: number | null, id: string, name: string): Call | null {
+    if (this.#calls >= MAX_CALLS) return null;
+    const call = { place: this.#calls, id };
+    this.#calls += 1;
+    if (index !== null) this.#callAt.set(index, call);
+    this.#emit({ type: 'tool_call', call: call.place, id: id || `call_${call.place}`, name });
+    return call;
   }
 
   /** Ends the reasoning, which in this dialect has neither an end of its own nor a signature. */
@@ -137,7 +161,7 @@ export class ChunkReader implements EventReader {
     if (this.#hasStopped) return;
     this.#endReasoning();
     this.#hasStopped = true;
-    this.#emit({ type: 'stop', stop: readFinish(reason, this.#calls.size > 0) });
+    this.#emit({ type: 'stop', stop: readFinish(reason, this.#calls > 0) });
   }
 
   #error(error: JsonObject): void {

@@ -162,6 +162,31 @@ t.test('complete tool calls without an index become separate calls', async (t) =
   t.match(events.at(-2), { delta: { stop_reason: 'tool_use' } });
 });
 
+t.test('tool calls under one index, as Ollama sends them, become separate calls', async (t) => {
+  const call = (id: string, text: string) =>
+    chunk({ tool_calls: [{ index: 0, id, function: { name: 'f', arguments: text } }] });
+  // Some providers repeat the id, or the name, in each part of a call.
+  const stream = call('a', '{"x":1}') + call('b', '{"x":') + call('b', '2}') + chunk({}, 'stop') + DONE;
+  t.match(contentOf(eventsOf(stream)), [
+    { id: 'a', json: '{"x":1}' },
+    { id: 'b', json: '{"x":2}' },
+  ]);
+});
+
+t.test('a part without index, id and name continues the call before it, as with Gemini', async (t) => {
+  const part = (one: JsonObject) => chunk({ tool_calls: [one] });
+  const stream =
+    part({ id: 'a', function: { name: 'f', arguments: '{"x":' } }) +
+    part({ function: { arguments: '1}' } }) +
+    part({ id: 'b', function: { name: 'g', arguments: '{}' } }) +
+    chunk({}, 'tool_calls') +
+    DONE;
+  t.match(contentOf(eventsOf(stream)), [
+    { id: 'a', name: 'f', json: '{"x":1}' },
+    { id: 'b', name: 'g', json: '{}' },
+  ]);
+});
+
 t.test('an error in the middle of a chat stream becomes an error event, and nothing follows', async (t) => {
   const translator = fromOpenAi();
   const error = 'data: {"error":{"message":"Slow down","type":"rate_limit_error"}}\n\n';
