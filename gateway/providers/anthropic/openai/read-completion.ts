@@ -1,6 +1,6 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, parseExactObject, textOrNull } from '#core/json/mod.ts';
-import type { Answer, AssistantPart } from '../conversation.ts';
+import type { Answer, AssistantPart, FinishReason, Stop } from '../conversation.ts';
 import { readFinish } from './finish.ts';
 import { readContent } from './read-content.ts';
 import { readCompletionUsage } from './usage.ts';
@@ -18,16 +18,17 @@ export function readCompletion(completion: JsonObject): Answer {
     );
   const { message } = choice;
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
+  const stop = readFinish(choice.finish_reason, calls.length > 0);
   const parts: AssistantPart[] = [
     ...readThinking(message),
     ...[message.content, message.refusal].flatMap(readParts),
-    ...calls.map(readToolCall),
+    ...calls.map((call, index) => readToolCall(call, index, stop)),
   ];
   return {
     id: textOrNull(completion.id) ?? '',
     model: textOrNull(completion.model) ?? '',
     parts,
-    stop: readFinish(choice.finish_reason, calls.length > 0),
+    stop,
     usage: readCompletionUsage(completion),
   };
 }
@@ -50,19 +51,23 @@ function readThinking(message: JsonObject): AssistantPart[] {
   return text === null || text === '' ? [] : [{ type: 'thinking', text, signature: '' }];
 }
 
-function readToolCall(call: JsonObject, index: number): AssistantPart {
+function readToolCall(call: JsonObject, index: number, { finish }: Stop): AssistantPart {
   const definition = isObject(call.function) ? call.function : {};
   const name = textOrNull(definition.name) ?? '';
   return {
     type: 'tool_call',
     id: textOrNull(call.id) || `call_${index}`,
     name,
-    input: readArguments(textOrNull(definition.arguments) ?? '', name),
+    input: readArguments(textOrNull(definition.arguments) ?? '', name, finish),
     cacheControl: null,
   };
 }
 
-function readArguments(text: string, name: string): JsonObject {
+/**
+ * Reads a call's arguments. Those that the limit of tokens cut off are none: the stop reason tells clients not to make the
+ * call, and an error would make them pay for it again.
+ */
+function readArguments(text: string, name: string, finish: FinishReason): JsonObject {
   if (text.trim() === '') return {};
   try {
     const input = parseExactObject(text);
@@ -70,6 +75,7 @@ function readArguments(text: string, name: string): JsonObject {
   } catch {
     // Refused below.
   }
+  if (finish === 'length') return {};
   throw new AssayError(
     'provider_bad_answer',
     `The model called the tool "${name.slice(0, 80)}" with arguments that are not a JSON object`,

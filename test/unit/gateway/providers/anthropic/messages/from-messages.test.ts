@@ -247,6 +247,17 @@ t.test('every finish reason becomes its stop reason', async (t) => {
     t.match(fromCompletion({ choices: [{ message: { content: 'x' }, finish_reason }] }), { stop_reason });
 });
 
+t.test('a tool call that was cut off by the limit of tokens is a call without input', async (t) => {
+  const call = (id: string, text: string) => ({ id, function: { name: 'f', arguments: text } });
+  const message = { content: null, tool_calls: [call('a', '{"x":1}'), call('b', '{"x":"Zür')] };
+  const answer = fromCompletion({ choices: [{ message, finish_reason: 'length' }] });
+  t.equal(answer.stop_reason, 'max_tokens');
+  t.match(answer.content, [
+    { id: 'a', input: { x: 1 } },
+    { id: 'b', name: 'f', input: {} },
+  ]);
+});
+
 t.test(
   'tool arguments that are no JSON object, and a body that is no completion, are provider errors',
   async (t) => {
