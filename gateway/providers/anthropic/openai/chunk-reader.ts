@@ -4,7 +4,7 @@ import type { AnswerEvent, EventReader, TokenUsage } from '../conversation.ts';
 import { anthropicErrorType, statusOfErrorType } from '../errors.ts';
 import type { RawDelta } from '../raw-delta.ts';
 import { type ContentFrame, learnContentFrame, readContentFrame } from './content-frame.ts';
-import { readFinish } from './finish.ts';
+import { failureMessage, isFailure, readFinish } from './finish.ts';
 import { readContent } from './read-content.ts';
 import { readCompletionUsage } from './usage.ts';
 
@@ -84,7 +84,9 @@ export class ChunkReader implements EventReader {
       : undefined;
     if (choice === undefined) return null;
     if (isObject(choice.delta)) this.#delta(choice.delta);
-    if (typeof choice.finish_reason === 'string') this.#stop(choice.finish_reason);
+    const { finish_reason: reason } = choice;
+    if (isFailure(reason)) this.#error({ message: failureMessage(reason) });
+    else if (typeof reason === 'string' && reason !== '') this.#stop(reason);
     const content = isObject(choice.delta) ? choice.delta.content : null;
     return typeof content === 'string' && content !== '' ? content : null;
   }

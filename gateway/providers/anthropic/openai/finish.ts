@@ -10,6 +10,22 @@ const FINISH_OF: Readonly<Record<string, FinishReason>> = {
   content_filter: 'content_filter',
 };
 
+/**
+ * The reasons of answers that failed on their way: OpenRouter's and Mistral's, and DeepSeek's. As an ordinary end they would
+ * pass a part of the answer off as all of it.
+ */
+const FAILURES: ReadonlySet<unknown> = new Set(['error', 'insufficient_system_resource']);
+
+/** Returns whether a `finish_reason` tells of a failure. */
+export function isFailure(reason: unknown): reason is string {
+  return FAILURES.has(reason);
+}
+
+/** Returns the sentence for an answer that failed, when its provider has said no more. */
+export function failureMessage(reason: string): string {
+  return `The provider ended its answer with the finish reason "${reason}"`;
+}
+
 /** Reads `finish_reason`. Some providers send `stop` after tool calls, which Anthropic's clients would then not make. */
 export function readFinish(value: unknown, hasCalls: boolean): Stop {
   const native = typeof value === 'string' ? value : null;

@@ -1,7 +1,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, parseExactObject, textOrNull } from '#core/json/mod.ts';
 import type { Answer, AssistantPart, FinishReason, Stop } from '../conversation.ts';
-import { readFinish } from './finish.ts';
+import { failureMessage, isFailure, readFinish } from './finish.ts';
 import { readContent } from './read-content.ts';
 import { readCompletionUsage } from './usage.ts';
 
@@ -16,6 +16,8 @@ export function readCompletion(completion: JsonObject): Answer {
       'provider_bad_answer',
       'The provider answered with something that is not a completion',
     );
+  if (isFailure(choice.finish_reason))
+    throw new AssayError('provider_bad_answer', failureMessage(choice.finish_reason));
   const { message } = choice;
   const calls = Array.isArray(message.tool_calls) ? message.tool_calls.filter(isObject) : [];
   const stop = readFinish(choice.finish_reason, calls.length > 0);

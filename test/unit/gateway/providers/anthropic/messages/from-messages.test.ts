@@ -247,6 +247,14 @@ t.test('every finish reason becomes its stop reason', async (t) => {
     t.match(fromCompletion({ choices: [{ message: { content: 'x' }, finish_reason }] }), { stop_reason });
 });
 
+t.test('a completion whose finish reason tells of a failure is a provider error', async (t) => {
+  for (const finish_reason of ['error', 'insufficient_system_resource'])
+    t.throws(() => fromCompletion({ choices: [{ message: { content: 'Half' }, finish_reason }] }), {
+      code: 'provider_bad_answer',
+      message: finish_reason,
+    });
+});
+
 t.test('a tool call that was cut off by the limit of tokens is a call without input', async (t) => {
   const call = (id: string, text: string) => ({ id, function: { name: 'f', arguments: text } });
   const message = { content: null, tool_calls: [call('a', '{"x":1}'), call('b', '{"x":"Zür')] };

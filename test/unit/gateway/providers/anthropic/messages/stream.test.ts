@@ -195,6 +195,23 @@ t.test('an error in the middle of a chat stream becomes an error event, and noth
   t.same(events.at(-1), { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } });
 });
 
+t.test('an empty finish reason, which some servers send in every chunk, ends nothing', async (t) => {
+  const call = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
+  const stream =
+    chunk({ content: 'Well' }, '') + chunk({ tool_calls: [call] }, '') + chunk({}, 'tool_calls') + DONE;
+  const events = eventsOf(stream);
+  t.match(contentOf(events), [{ text: 'Well' }, { id: 'a', json: '{}' }]);
+  t.match(events.at(-2), { type: 'message_delta', delta: { stop_reason: 'tool_use' } });
+});
+
+t.test('a finish reason that tells of a failure is an error, and no end follows', async (t) => {
+  for (const reason of ['error', 'insufficient_system_resource']) {
+    const events = eventsOf(chunk({ content: 'Half' }) + chunk({}, reason) + DONE);
+    t.match(events.at(-1), { type: 'error', error: { type: 'api_error', message: reason } });
+    t.notOk(events.some(({ type }) => type === 'message_stop'));
+  }
+});
+
 t.test('a chat stream without [DONE] is complete once it has a finish reason, and not before', async (t) => {
   t.match(eventsOf(chunk({ content: 'Hi' }, 'length')).slice(-2), [
     { type: 'message_delta', delta: { stop_reason: 'max_tokens' } },
