@@ -145,6 +145,15 @@ t.test('user and service tier are left out for a provider that refuses them', as
   t.notOk('service_tier' in left);
 });
 
+t.test('edits of the context that clear thinking are left out, and others refused', async (t) => {
+  const thinking = { type: 'clear_thinking_20251015', keep: 'all' };
+  for (const edits of [[thinking], []])
+    t.notOk('context_management' in translated({ context_management: { edits } }));
+  for (const edits of [[thinking, { type: 'clear_tool_uses_20250919' }], [{}], [null]])
+    t.match(refusal({ context_management: { edits } }), /^context_management cannot be translated/);
+  t.match(refusal({ context_management: { edits: [], other: 1 } }), /^context_management cannot/);
+});
+
 t.test('a Messages field that OpenAI’s dialect cannot express is refused by its name', async (t) => {
   const user = (block: JsonObject) => ({ messages: [{ role: 'user', content: [block] }] });
   const tool = (fields: JsonObject) => ({
