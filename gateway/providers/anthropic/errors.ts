@@ -44,11 +44,14 @@ export function statusOfErrorType(type: string): number {
 /** The fields of an error body in either dialect, or of one in no known form. */
 type ErrorDetails = { message: string; type: string | null; code: unknown; param: unknown };
 
-/** Reads `{error: {message, type, …}}`, the shape that both dialects share; any other body is taken as the message. */
+/**
+ * Reads `{error: {message, type, …}}`, the shape that both dialects share. Any other body is taken as the message, also one
+ * whose message is no text: Mistral's is a list of the fields that it refuses.
+ */
 function readError(status: number, body: string): ErrorDetails {
   const error = errorMember(body);
-  const given = error === null ? (body.trim() === '' ? null : body.trim()) : textOrNull(error.message);
-  const message = given ?? `The provider answered with the status ${status}`;
+  const message =
+    textOrNull(error?.message) || body.trim() || `The provider answered with the status ${status}`;
   return {
     message: message.length > LONGEST_MESSAGE ? `${message.slice(0, LONGEST_MESSAGE)}…` : message,
     type: textOrNull(error?.type),
@@ -59,7 +62,9 @@ function readError(status: number, body: string): ErrorDetails {
 
 function errorMember(body: string): JsonObject | null {
   try {
-    const parsed: unknown = JSON.parse(body);
+    const json: unknown = JSON.parse(body);
+    // Google's errors are lists of one.
+    const parsed: unknown = Array.isArray(json) ? json[0] : json;
     if (!isObject(parsed)) return null;
     if (typeof parsed.error === 'string') return { message: parsed.error };
     return isObject(parsed.error) ? parsed.error : parsed;
@@ -81,6 +86,7 @@ function typeOf(types: Readonly<Record<number, string>>, status: number): string
  * Anthropic's messages for a conversation that does not fit its model. Anthropic has no error code for it, and OpenAI's
  * clients look for OpenAI's: https://platform.claude.com/docs/en/build-with-claude/context-windows
  */
+const CONTEXT_OVERFLOW_WORDS = 'prompt is too long';
 const CONTEXT_OVERFLOW = /^prompt is too long\b|^input length and `?max_tokens`? exceed context limit\b/i;
 
 /** Translates an Anthropic provider's error body into OpenAI's dialect. */
@@ -99,10 +105,16 @@ export function toOpenAiError(status: number, body: string): JsonObject {
 
 /**
  * Translates an error body in OpenAI's dialect, a provider's or the gateway's own, into Anthropic's. The type follows from
- * the status, because OpenAI's types mean other things by the same names.
+ * the status, because OpenAI's types mean other things by the same names. That a conversation does not fit its model is said
+ * in Anthropic's words, for which clients look: they shorten it and go on.
  * @param requestId shown as `request_id` when given
  */
 export function toAnthropicError(status: number, body: string, requestId: string | null = null): JsonObject {
-  const error = { type: anthropicErrorType(status), message: readError(status, body).message };
+  const { message, code } = readError(status, body);
+  const isOverflow = code === 'context_length_exceeded' && !CONTEXT_OVERFLOW.test(message);
+  const error = {
+    type: anthropicErrorType(status),
+    message: isOverflow ? `${CONTEXT_OVERFLOW_WORDS}: ${message}` : message,
+  };
   return { type: 'error', error, ...(requestId === null ? {} : { request_id: requestId }) };
 }

@@ -37,6 +37,29 @@ t.test(
   },
 );
 
+t.test('what a provider says of an error reaches the client, in whatever form it says it', async (t) => {
+  const google = '[{"error":{"code":400,"message":"Bad argument","status":"INVALID_ARGUMENT"}}]';
+  t.match(toAnthropicError(400, google), { error: { message: 'Bad argument' } });
+  for (const body of [
+    '{"object":"error","message":{"detail":[{"loc":["body","user"],"msg":"Extra inputs are not permitted"}]}}',
+    '{"detail":"Not authenticated"}',
+    '{"error":{"code":"x","message":""}}',
+  ])
+    t.match(toAnthropicError(422, body), { error: { message: body } });
+});
+
+t.test('a conversation beyond a model’s context is told to Anthropic’s clients in their words', async (t) => {
+  const told = (error: object) => toAnthropicError(400, JSON.stringify({ error }));
+  const code = 'context_length_exceeded';
+  t.match(told({ message: "This model's maximum context length is 128000 tokens.", code }), {
+    error: {
+      type: 'invalid_request_error',
+      message: "prompt is too long: This model's maximum context length is 128000 tokens.",
+    },
+  });
+  t.match(told({ message: 'prompt is too long: 5', code }), { error: { message: 'prompt is too long: 5' } });
+});
+
 t.test('an error in OpenAI’s format gets the Anthropic type of its status', async (t) => {
   const body = '{"error":{"message":"No","type":"insufficient_quota","param":null,"code":"x"}}';
   t.same(toAnthropicError(429, body, 'req-1'), {
