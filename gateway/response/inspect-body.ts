@@ -11,22 +11,8 @@ import {
   type ProviderResponse,
 } from '#platform/http-client/mod.ts';
 import { canDecode, decodeContent, MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
-import { statusOfErrorType } from '../providers/anthropic/mod.ts';
+import { errorStatus } from '../providers/anthropic/mod.ts';
 import { TextEnds, unpack } from './unpack.ts';
-
-/**
- * Returns the status that an error within a stream would have had as a response of its own, by what providers say of it:
- * a number (OpenRouter), or the error's type. Null: there is no error.
- */
-export function errorStatus(error: unknown): number | null {
-  if (!isObject(error)) return null;
-  for (const said of [error.code, error.status]) {
-    // A list is not converted: it may be nested deeper than the stack.
-    const status = isObject(said) || Array.isArray(said) ? Number.NaN : Number(said);
-    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
-  }
-  return statusOfErrorType(typeof error.type === 'string' ? error.type : '');
-}
 
 /** Members that completions of any dialect have, and error payloads do not. */
 const OF_COMPLETIONS = ['choices', 'content', 'output', 'data', 'results'];

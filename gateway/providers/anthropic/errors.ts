@@ -36,9 +36,22 @@ const STATUSES: Readonly<Record<string, number>> = {
   overloaded_error: 529,
 };
 
-/** Returns the status that an error in the middle of a stream would have had as a response. */
-export function statusOfErrorType(type: string): number {
-  return Object.hasOwn(STATUSES, type) ? STATUSES[type]! : 500;
+/**
+ * Returns the status that an error within a stream would have had as a response of its own, by what providers say of it:
+ * a number (OpenRouter), or the error's type. Null: there is no error.
+ */
+export function errorStatus(error: unknown): number | null {
+  return isObject(error) ? statusOfError(error) : null;
+}
+
+/** The same for what is an error. */
+export function statusOfError({ code, status: said, type }: JsonObject): number {
+  for (const value of [code, said]) {
+    // A list is not converted: it may be nested deeper than the stack.
+    const status = isObject(value) || Array.isArray(value) ? Number.NaN : Number(value);
+    if (Number.isInteger(status) && status >= 400 && status <= 599) return status;
+  }
+  return typeof type === 'string' && Object.hasOwn(STATUSES, type) ? STATUSES[type]! : 500;
 }
 
 /** The fields of an error body in either dialect, or of one in no known form. */

@@ -4,7 +4,7 @@
  */
 
 export { ANSWER_TOOL } from './conversation.ts';
-export { anthropicErrorType, statusOfErrorType, toAnthropicError, toOpenAiError } from './errors.ts';
+export { anthropicErrorType, errorStatus, toAnthropicError, toOpenAiError } from './errors.ts';
 export { isMessageStopFrame } from './messages/stop-frame.ts';
 export { CompletionStreamTranslator, MessagesStreamTranslator, StreamTranslator } from './stream.ts';
 export { fromCompletion, fromMessagesRequest, toCompletion, toMessagesRequest } from './translate.ts';

@@ -1,7 +1,7 @@
 import { readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import type { AnswerEvent, EventReader, TokenUsage } from '../conversation.ts';
-import { anthropicErrorType, statusOfErrorType } from '../errors.ts';
+import { anthropicErrorType, statusOfError } from '../errors.ts';
 import type { RawDelta } from '../raw-delta.ts';
 import { type ContentFrame, learnContentFrame, readContentFrame } from './content-frame.ts';
 import { failureMessage, isFailure, readFinish } from './finish.ts';
@@ -167,9 +167,8 @@ export class ChunkReader implements EventReader {
   }
 
   #error(error: JsonObject): void {
-    const type = textOrNull(error.type) ?? 'api_error';
     const message = textOrNull(error.message) ?? 'The provider failed in the middle of its answer';
     // Anthropic's type by the status: OpenAI's types mean other things by the same names.
-    this.#emit({ type: 'error', error: { type: anthropicErrorType(statusOfErrorType(type)), message } });
+    this.#emit({ type: 'error', error: { type: anthropicErrorType(statusOfError(error)), message } });
   }
 }

@@ -195,6 +195,16 @@ t.test('an error in the middle of a chat stream becomes an error event, and noth
   t.same(events.at(-1), { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } });
 });
 
+t.test('an error in a chat stream has the type of the status that its provider names', async (t) => {
+  for (const [error, type] of [
+    [{ code: 429, message: 'Slow' }, 'rate_limit_error'],
+    [{ code: '529', message: 'Busy' }, 'overloaded_error'],
+    [{ type: 'rate_limit_error', message: 'Slow' }, 'rate_limit_error'],
+    [{ type: 'server_error', code: 'x', message: 'No' }, 'api_error'],
+  ] as const)
+    t.match(eventsOf(`data: ${JSON.stringify({ error })}\n\n`), [{ type: 'error', error: { type } }]);
+});
+
 t.test('an empty finish reason, which some servers send in every chunk, ends nothing', async (t) => {
   const call = { index: 0, id: 'a', function: { name: 'f', arguments: '{}' } };
   const stream =
