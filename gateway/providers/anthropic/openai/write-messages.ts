@@ -94,17 +94,18 @@ function writeContent(
         image_url: { url: toUrl(part.source) },
         ...writeCacheControl(part, extensions),
       };
-    case 'document': {
-      if (part.source.type === 'url')
-        refuse(field, "has a document by its URL, which OpenAI's dialect does not fetch");
-      const filename = part.title === null ? {} : { filename: part.title };
-      return {
-        type: 'file',
-        file: { ...filename, file_data: toUrl(part.source) },
-        ...writeCacheControl(part, extensions),
-      };
-    }
+    case 'document':
+      return { ...writeDocument(part, field), ...writeCacheControl(part, extensions) };
   }
+}
+
+/** Writes a document. In chat completions OpenAI refuses files without a name, and files other than PDFs. */
+function writeDocument({ source, title }: DocumentPart, field: string): JsonObject {
+  if (source.type === 'url')
+    refuse(field, "has a document by its URL, which OpenAI's dialect does not fetch");
+  if (source.type === 'text')
+    return { type: 'text', text: title === null ? source.text : `${title}\n\n${source.text}` };
+  return { type: 'file', file: { filename: title ?? 'document.pdf', file_data: toUrl(source) } };
 }
 
 function writeAssistant(parts: readonly AssistantPart[], extensions: Extensions): JsonObject {

@@ -51,7 +51,8 @@ const image = fc
   );
 const file = record(
   { file_data: base64.map((data) => `data:application/pdf;base64,${data}`), filename: text },
-  ['file_data'],
+  // Without a name it gets one, as OpenAI asks for.
+  ['file_data', 'filename'],
 ).map((content) => ({ type: 'file', file: content }));
 const media = fc
   .tuple(

@@ -137,6 +137,29 @@ t.test('the first tool call of each turn has a signature for Google’s models, 
     t.notMatch(JSON.stringify(signed(model)), 'signature', model);
 });
 
+t.test('a PDF has a name, which OpenAI asks for, and a text document becomes text', async (t) => {
+  const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
+  const text = { type: 'text', media_type: 'text/plain', data: 'é' };
+  const content = [
+    { type: 'document', source: pdf },
+    { type: 'document', source: pdf, title: 'a.pdf' },
+    { type: 'document', source: text },
+    { type: 'document', source: text, title: 'Notes' },
+  ];
+  const file_data = 'data:application/pdf;base64,JVBERi0=';
+  t.same(translated({ messages: [{ role: 'user', content }] }).messages, [
+    {
+      role: 'user',
+      content: [
+        { type: 'file', file: { filename: 'document.pdf', file_data } },
+        { type: 'file', file: { filename: 'a.pdf', file_data } },
+        { type: 'text', text: 'é' },
+        { type: 'text', text: 'Notes\n\né' },
+      ],
+    },
+  ]);
+});
+
 t.test('user and service tier are left out for a provider that refuses them', async (t) => {
   const body = { metadata: { user_id: 'u' }, service_tier: 'standard_only' };
   t.match(translated(body), { user: 'u', service_tier: 'default' });
