@@ -78,10 +78,11 @@ export class ChunkReader implements EventReader {
   /** Reads a chunk; returns its content, or null. */
   #chunk(chunk: JsonObject): string | null {
     this.#usage = readCompletionUsage(chunk) ?? this.#usage;
-    if (!this.#hasStarted) this.#start(chunk);
     const choice = Array.isArray(chunk.choices)
       ? chunk.choices.find((one) => isObject(one) && (one.index ?? 0) === 0)
       : undefined;
+    // Azure's first chunk has neither choices nor names, only what its filter says of the prompt.
+    if (!this.#hasStarted && (choice !== undefined || textOrNull(chunk.id))) this.#start(chunk);
     if (choice === undefined) return null;
     if (isObject(choice.delta)) this.#delta(choice.delta);
     const { finish_reason: reason } = choice;

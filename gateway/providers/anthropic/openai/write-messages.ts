@@ -132,7 +132,9 @@ function writeAssistant(parts: readonly AssistantPart[], extensions: Extensions)
  * The signature of a tool call whose own is not known: Google's models refuse the first call of a turn without one, and
  * Anthropic's dialect has no place for it. https://ai.google.dev/gemini-api/docs/thought-signatures
  */
-const UNSIGNED_CALL = { extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } } };
+const UNSIGNED_CALL = {
+  extra_content: { google: { thought_signature: 'skip_thought_signature_validator' } },
+};
 
 /**
  * Writes the thinking of an earlier turn. DeepSeek refuses tool calls without the reasoning before them, and takes an empty

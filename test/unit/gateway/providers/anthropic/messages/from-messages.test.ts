@@ -117,25 +117,31 @@ function assistantsOf(options: Partial<ChatRequestOptions>): JsonObject[] {
   return (messages as JsonObject[]).filter(({ role }) => role === 'assistant');
 }
 
-t.test('DeepSeek gets the reasoning of earlier turns with the tool calls that it refuses without', async (t) => {
-  t.same(
-    assistantsOf({ extensions: 'deepseek' }).map((message) => message.reasoning_content),
-    ['Hm', '', undefined],
-  );
-  t.notMatch(JSON.stringify(assistantsOf({})), 'reasoning');
-});
-
-t.test('the first tool call of each turn has a signature for Google’s models, from Gemini 3 on', async (t) => {
-  const signed = (model: string) =>
-    assistantsOf({ extensions: 'google', model }).map(({ tool_calls: calls }) =>
-      ((calls ?? []) as JsonObject[]).map(({ extra_content: extra }) => extra),
+t.test(
+  'DeepSeek gets the reasoning of earlier turns with the tool calls that it refuses without',
+  async (t) => {
+    t.same(
+      assistantsOf({ extensions: 'deepseek' }).map((message) => message.reasoning_content),
+      ['Hm', '', undefined],
     );
-  const extra = { google: { thought_signature: 'skip_thought_signature_validator' } };
-  for (const model of ['gemini-3-pro-preview', 'gemini-4-flash', 'gemini-flash-latest', 'gemini-10-pro'])
-    t.same(signed(model), [[extra, undefined], [extra], []], model);
-  for (const model of ['gemini-2.5-pro', 'gemini-1.5-flash', 'gemma-3-27b-it'])
-    t.notMatch(JSON.stringify(signed(model)), 'signature', model);
-});
+    t.notMatch(JSON.stringify(assistantsOf({})), 'reasoning');
+  },
+);
+
+t.test(
+  'the first tool call of each turn has a signature for Google’s models, from Gemini 3 on',
+  async (t) => {
+    const signed = (model: string) =>
+      assistantsOf({ extensions: 'google', model }).map(({ tool_calls: calls }) =>
+        ((calls ?? []) as JsonObject[]).map(({ extra_content: extra }) => extra),
+      );
+    const extra = { google: { thought_signature: 'skip_thought_signature_validator' } };
+    for (const model of ['gemini-3-pro-preview', 'gemini-4-flash', 'gemini-flash-latest', 'gemini-10-pro'])
+      t.same(signed(model), [[extra, undefined], [extra], []], model);
+    for (const model of ['gemini-2.5-pro', 'gemini-1.5-flash', 'gemma-3-27b-it'])
+      t.notMatch(JSON.stringify(signed(model)), 'signature', model);
+  },
+);
 
 t.test('a PDF has a name, which OpenAI asks for, and a text document becomes text', async (t) => {
   const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };

@@ -127,12 +127,18 @@ t.test('reasoning in a chat stream becomes a thinking block before the text', as
 });
 
 t.test('content in parts, as Mistral’s reasoning models stream it, becomes thinking and text', async (t) => {
-  const think = (text: string) => chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] });
+  const think = (text: string) =>
+    chunk({ content: [{ type: 'thinking', thinking: [{ type: 'text', text }] }] });
   const stream =
     think('H') +
     think('m') +
     chunk({ content: [{ type: 'thinking', thinking: [], closed: true }] }) +
-    chunk({ content: [{ type: 'text', text: 'Bon' }, { type: 'reference', reference_ids: [1] }] }) +
+    chunk({
+      content: [
+        { type: 'text', text: 'Bon' },
+        { type: 'reference', reference_ids: [1] },
+      ],
+    }) +
     chunk({ content: 'jour' }, 'stop') +
     DONE;
   t.same(contentOf(eventsOf(stream)), [
@@ -194,6 +200,19 @@ t.test('an error in the middle of a chat stream becomes an error event, and noth
   const events = dataOf(Buffer.concat([...out, ...translator.end()]).toString());
   t.same(events.at(-1), { type: 'error', error: { type: 'rate_limit_error', message: 'Slow down' } });
 });
+
+t.test(
+  'a message begins with the first chunk that names it, which Azure’s of filter results does not',
+  async (t) => {
+    const filtered = { choices: [], created: 0, id: '', model: '', object: '', prompt_filter_results: [{}] };
+    const events = eventsOf(
+      `data: ${JSON.stringify(filtered)}\n\n${chunk({ role: 'assistant', content: '' })}${chunk({ content: 'Hi' }, 'stop')}${DONE}`,
+    );
+    t.match(events[0], { type: 'message_start', message: { id: 'chatcmpl-1', model: 'gpt-4o-mini' } });
+    t.equal(events.filter(({ type }) => type === 'message_start').length, 1);
+    t.match(contentOf(events), [{ text: 'Hi' }]);
+  },
+);
 
 t.test('an error in a chat stream has the type of the status that its provider names', async (t) => {
   for (const [error, type] of [

@@ -1,0 +1,40 @@
+/** What Messages calls have in them for providers that are stricter than OpenAI, by their rows. */
+import t from 'tap';
+import type { JsonObject } from '#core/json/mod.ts';
+import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
+import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
+
+function requestOf(provider: keyof typeof PROVIDERS, model: string): JsonObject {
+  const body = {
+    model,
+    max_tokens: 100,
+    metadata: { user_id: 'u' },
+    messages: [
+      { role: 'user', content: 'Hello' },
+      {
+        role: 'assistant',
+        content: [
+          { type: 'thinking', thinking: 'Hm', signature: '' },
+          { type: 'tool_use', id: 'a', name: 'f', input: {} },
+        ],
+      },
+      { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] },
+    ],
+  };
+  return TRANSLATIONS.messages!.request(body, model, PROVIDERS[provider]);
+}
+
+t.test('each provider gets what it asks for in earlier turns, and nothing that it refuses', async (t) => {
+  const found = (provider: keyof typeof PROVIDERS, model: string) => {
+    const text = JSON.stringify(requestOf(provider, model));
+    return ['"user":"u"', 'reasoning_content', 'thought_signature', 'thinking_blocks'].filter((name) =>
+      text.includes(name),
+    );
+  };
+  t.same(found('openai', 'gpt-4o'), ['"user":"u"']);
+  t.same(found('mistral', 'mistral-large-latest'), []);
+  t.same(found('deepseek', 'deepseek-chat'), ['"user":"u"', 'reasoning_content']);
+  t.same(found('google', 'gemini-3-pro-preview'), ['"user":"u"', 'thought_signature']);
+  t.same(found('google', 'gemini-2.5-flash'), ['"user":"u"']);
+  t.same(found('openrouter', 'anthropic/claude-sonnet-4.5'), ['"user":"u"', 'thinking_blocks']);
+});
