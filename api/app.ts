@@ -1,6 +1,6 @@
 /** The management API: its groups of routes, their common parts, and the OpenAPI document. */
 import { Elysia } from 'elysia';
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import { type DocumentedRoute, type OpenApiDocument, openApiDocument } from '#core/contracts/openapi.ts';
 import {
   type HealthOptions,
@@ -96,7 +96,7 @@ export function createApiApp(options: ApiAppOptions) {
       }
       const id = newRequestId();
       const failure = code === 'NOT_FOUND' ? notFound(request, ports) : toAssayError(error);
-      if (failure.status >= 500) {
+      if (httpStatusOf(failure) >= 500) {
         const { detail, cause } = failure;
         const fields = { requestId: id, code: failure.code, detail, err: cause };
         log.error(fields, 'A call of the management API failed');

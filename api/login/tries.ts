@@ -4,7 +4,7 @@
  */
 import { isIP } from 'node:net';
 import ipaddr from 'ipaddr.js';
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import { serverRequestOf } from '#platform/http-server/mod.ts';
 import { createLru } from '#platform/process/lru.ts';
 
@@ -71,7 +71,7 @@ export function createTries(): Tries {
 
 /** Returns whether a try failed for what was sent, and not because a store is away. */
 function isCallersFailure(error: unknown): boolean {
-  return error instanceof AssayError && error.status < 500;
+  return error instanceof AssayError && httpStatusOf(error) < 500;
 }
 
 /** Returns an IPv4 address, also one that is embedded, or the first half of an IPv6 address. */

@@ -1,4 +1,4 @@
-import { AssayError, describeError } from '#core/contracts/errors.ts';
+import { AssayError, describeError, httpStatusOf } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { isStoreUnavailable } from '#platform/postgres/mod.ts';
 import { LoggingRateError } from '../log/mod.ts';
@@ -50,11 +50,11 @@ export function failureBody({ message }: AssayError): string {
 /** Returns the response to a failure. */
 export function failureReply(error: AssayError): Response {
   const headers: Record<string, string> = { 'content-type': 'application/json' };
-  if (error.status === 401) headers['www-authenticate'] = 'Bearer';
-  if (error.status === 503) headers['retry-after'] = IS_BUSY.has(error.code) ? '5' : '1';
+  if (httpStatusOf(error) === 401) headers['www-authenticate'] = 'Bearer';
+  if (httpStatusOf(error) === 503) headers['retry-after'] = IS_BUSY.has(error.code) ? '5' : '1';
   if (error instanceof MethodNotAllowedError) headers.allow = error.allowed.join(', ');
   if (error instanceof LoggingRateError || error instanceof LoginRateError) {
     headers['retry-after'] = String(error.retryAfterS);
   }
-  return new Reply(failureBody(error), { status: error.status, headers });
+  return new Reply(failureBody(error), { status: httpStatusOf(error), headers });
 }

@@ -73,11 +73,11 @@ export class AssayError extends Error {
     this.code = code;
     this.detail = options.detail;
   }
+}
 
-  /** The HTTP status of this error's code. */
-  get status(): number {
-    return ERROR_CODES[this.code].status;
-  }
+/** Returns the HTTP status of an error. No getter of the class: the dashboard has the class, and would have the table with it. */
+export function httpStatusOf({ code }: AssayError): number {
+  return ERROR_CODES[code].status;
 }
 
 /** Returns the message of anything thrown, for logs. */

@@ -2,7 +2,7 @@
  * A response in one piece: gathered whole, committed to the log, then sent. Nobody can use half of a JSON document, and
  * only so can its last byte wait for its record.
  */
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import { encodingOf, type ProviderResponse } from '#platform/http-client/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import { detectErrorPayload, findInvalidBody, pageOf } from './inspect-body.ts';
@@ -96,7 +96,7 @@ function whenKnown<T>(
 
 function ownError({ call, headers }: ResponseRelay, error: AssayError): ReplyParts {
   return {
-    status: error.status,
+    status: httpStatusOf(error),
     body: ownErrorBody(error, call.endpoint.errors),
     headers: [['content-type', 'application/json'], ...headers],
     errorCode: error.code,

@@ -1,5 +1,5 @@
 /** Outcomes of calls that did not end with the whole response of their provider. */
-import type { AssayError } from '#core/contracts/errors.ts';
+import { type AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import type { ProviderResponse } from '#platform/http-client/mod.ts';
 import { Reply } from '#platform/http-server/mod.ts';
 import type { Call, Outcome } from '../request/call.ts';
@@ -20,7 +20,7 @@ export type ResponseRelay = {
 /** Returns the outcome of a call that got an error of ours. */
 export function failedOutcome(call: Call, error: AssayError): Outcome {
   return {
-    status: error.status,
+    status: httpStatusOf(error),
     responseBody: ownErrorBody(error, call.endpoint.errors),
     contentType: 'application/json',
     contentEncoding: null,

@@ -6,7 +6,7 @@
  * need.
  */
 import type { Socket } from 'node:net';
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
 import type { Metrics } from '../observability/metrics.ts';
 import type { KeptCertificate } from '../tls/mod.ts';
@@ -156,7 +156,7 @@ export class Connections implements ConnectionCounts {
       `All ${bound.max} connections of this process are in use; try again`,
     );
     const headers = { 'content-type': 'application/json', 'retry-after': '1' };
-    return new Reply(formatError(error), { status: error.status, headers });
+    return new Reply(formatError(error), { status: httpStatusOf(error), headers });
   }
 }
 

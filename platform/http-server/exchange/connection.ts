@@ -1,7 +1,7 @@
 /** One connection of a client: requests are handled one after the other, each completely before the next is parsed. */
 
 import type { Socket } from 'node:net';
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import { NotHttp } from '../../http-message/mod.ts';
 import { IncomingBody, parseRequestHead, type RequestHead } from './incoming-request.ts';
 import { formatResponseHead, Reply } from './reply.ts';
@@ -217,7 +217,7 @@ export class ClientConnection {
   #failure(): Response {
     const error = new AssayError('internal_error', 'The request could not be handled');
     const headers = { 'content-type': 'application/json' };
-    return new Reply(this.#options.formatError(error), { status: error.status, headers });
+    return new Reply(this.#options.formatError(error), { status: httpStatusOf(error), headers });
   }
 
   #onResponseEnd(exchange: ServerExchange): void {
@@ -269,7 +269,7 @@ export class ClientConnection {
     }
     const body = this.#options.formatError(error);
     const head = formatResponseHead({
-      status: error.status,
+      status: httpStatusOf(error),
       pairs: [['content-type', 'application/json']],
       framing: Buffer.byteLength(body),
       keptForS: null,

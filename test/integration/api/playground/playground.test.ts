@@ -251,7 +251,7 @@ t.test(
       written: Buffer.from(JSON.stringify(CHAT)),
       signal: new AbortController().signal,
     });
-    await t.rejects(call, { code: 'gateway_timeout', status: 504, message: /did not answer within 1 s/ });
+    await t.rejects(call, { code: 'gateway_timeout', message: /did not answer within 1 s/ });
     t.equal(provider.requests.length, before + 1);
   },
 );

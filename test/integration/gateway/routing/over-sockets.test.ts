@@ -1,7 +1,7 @@
 /** The same over real connections, to providers that fail as providers do. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import { createProviderClient } from '#platform/http-client/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createAttemptLoop, createCircuitBreaker } from '../../../../gateway/routing/mod.ts';
@@ -60,7 +60,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
       leaving.signal,
     );
     const heard = attempted.then(async ({ index, attempts, result }) => {
-      if (result instanceof AssayError) return { index, attempts, status: result.status, body: result.code };
+      if (result instanceof AssayError) return { index, attempts, status: httpStatusOf(result), body: result.code };
       const gathered = await result.body.gather(() => false, leaving.signal);
       const body = gathered instanceof AssayError ? gathered.code : result.body.held.toString();
       return { index, attempts, status: result.status, body };

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
-import { AssayError, ERROR_CODES, type ErrorCode } from '#core/contracts/errors.ts';
+import { AssayError, ERROR_CODES, type ErrorCode, httpStatusOf } from '#core/contracts/errors.ts';
 
 const document = readFileSync(join(import.meta.dirname, '../../../../docs/api/errors.md'), 'utf8');
 const documented = new Map(
@@ -16,5 +16,6 @@ t.test('docs/api/errors.md has the codes of the table, with their statuses, and 
 });
 
 t.test('an error carries the status of its code', async (t) => {
-  for (const [code, status] of documented) t.equal(new AssayError(code as ErrorCode, 'x').status, status);
+  for (const [code, status] of documented)
+    t.equal(httpStatusOf(new AssayError(code as ErrorCode, 'x')), status);
 });

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import { logPolicy, parsePolicy } from '#core/rate-limit/mod.ts';
 
 t.test(
@@ -106,7 +106,11 @@ t.test('an invalid policy is rejected with an error that names the part and its 
       parsePolicy(text);
       t.fail(`${JSON.stringify(text)} was accepted`);
     } catch (error) {
-      t.ok(error instanceof AssayError && error.code === 'invalid_rate_limit_policy' && error.status === 400);
+      t.ok(
+        error instanceof AssayError &&
+          error.code === 'invalid_rate_limit_policy' &&
+          httpStatusOf(error) === 400,
+      );
       t.match((error as Error).message, message, text.slice(0, 80));
       t.ok((error as Error).message.length < 250, 'long input is quoted only in part');
     }
