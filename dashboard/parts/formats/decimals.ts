@@ -28,7 +28,7 @@ export function withPlaces(value: number, { most, least = 0 }: Places): string {
   if (!(Math.abs(value) < 1e21)) return String(value);
   const sign = value < 0 ? '-' : '';
   const rounded = shifted(Math.round(shifted(Math.abs(value), most)), -most);
-  const [whole = '', fraction = ''] = rounded.toFixed(Math.max(0, most)).split('.');
+  const [whole = '', fraction = ''] = rounded.toFixed(most).split('.');
   let end = fraction.length;
   while (end > least && fraction[end - 1] === '0') end--;
   return `${sign}${grouped(whole)}${end === 0 ? '' : `.${fraction.slice(0, end)}`}`;
@@ -41,15 +41,16 @@ const SMALLEST_POWER = 20;
 const powerOf = (value: number) => Number(value.toExponential().split('e')[1]);
 
 /**
- * Returns a number with so many digits that count, at most.
+ * Returns a number with so many digits that count, at most, and all of those before the point: a thousand and one written as a
+ * thousand is another number.
  * @example withDigits(0.66666, 3) // '0.667'
- * @example withDigits(12345, 3) // '12,300'
+ * @example withDigits(12345.6, 3) // '12,346'
  */
 export function withDigits(value: number, digits: number): string {
   const power = powerOf(value);
   // Zeros beyond counting; `toFixed` writes a hundred at most.
   if (power < -SMALLEST_POWER) return String(Number(value.toPrecision(digits)));
-  return withPlaces(value, { most: digits - 1 - power });
+  return withPlaces(value, { most: Math.max(0, digits - 1 - power) });
 }
 
 const UNITS = ['', 'K', 'M', 'B', 'T'];

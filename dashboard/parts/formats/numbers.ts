@@ -27,7 +27,7 @@ export function percent(share: number | null | undefined): string {
   return share === null || share === undefined || !Number.isFinite(share) ? NOTHING : inPercent(share);
 }
 
-/** A number with up to three digits that count. */
+/** A number with up to three digits that count, and all before the point. */
 export function decimal(value: number | null | undefined): string {
   return value === null || value === undefined ? NOTHING : withDigits(value, 3);
 }

@@ -39,6 +39,9 @@ t.test('numbers have separators, and things their plural', async (t) => {
   t.equal(shortCount(12_345), '12.3K');
   t.equal(percent(0.1234), '12.3%');
   t.equal(decimal(0.66666), '0.667');
+  t.equal(decimal(3113), '3,113');
+  t.equal(decimal(-12_345.678), '-12,346');
+  t.equal(decimal(1234.5), '1,235');
   t.equal(decimal(1.2345e-200), '1.23e-200');
   t.equal(decimal(1e300), '1e+300');
   t.same(
@@ -92,11 +95,18 @@ t.test('money is never written as another amount than the rounded one', async ()
 t.test("numbers are written as the browser's own formats write them", async () => {
   const intl = (options: Intl.NumberFormatOptions) => new Intl.NumberFormat('en-US', options);
   const cents = { minimumFractionDigits: 2, maximumFractionDigits: 2 };
+  // As many digits as count, but no fewer than the number has before its point.
+  const digits = (most: number) =>
+    intl({
+      maximumSignificantDigits: most,
+      maximumFractionDigits: 0,
+      roundingPriority: 'morePrecision',
+    });
   const pairs: [(value: number) => string, Intl.NumberFormat][] = [
     [(value) => withPlaces(value, { most: 0 }), intl({ maximumFractionDigits: 0 })],
     [(value) => withPlaces(value, { most: 2, least: 2 }), intl(cents)],
-    [(value) => withDigits(value, 2), intl({ maximumSignificantDigits: 2 })],
-    [(value) => withDigits(value, 3), intl({ maximumSignificantDigits: 3 })],
+    [(value) => withDigits(value, 2), digits(2)],
+    [(value) => withDigits(value, 3), digits(3)],
     [compact, intl({ notation: 'compact', maximumFractionDigits: 1 })],
     [inPercent, intl({ style: 'percent', maximumFractionDigits: 1 })],
   ];
@@ -154,7 +164,7 @@ t.test('durations are in the unit that reads best', async (t) => {
   t.same([0, 1, 1_023, 1_024, 1_536, 1024 ** 4].map(bytes), [
     '0 B',
     '1 B',
-    '1,020 B',
+    '1,023 B',
     '1 KiB',
     '1.5 KiB',
     '1 TiB',
