@@ -1,5 +1,5 @@
 /** Parts of messages, in every dialect: OpenAI's chat completions and Responses, Anthropic's Messages, Gemini's, Mistral's. */
-import { isObject, type JsonObject } from '#core/json-values/mod.ts';
+import { isObject, type JsonObject, parseExactJson } from '#core/json-values/mod.ts';
 import { bytesOfBase64, claimedType, withoutDataPrefix } from '../../record/read-image.ts';
 import { type Keeper, shortText } from './keeper.ts';
 import type { Part } from './types.ts';
@@ -148,7 +148,7 @@ export function readToolCall(part: JsonObject, keeper: Keeper): Part | null {
 function readJson(value: unknown): unknown {
   if (typeof value !== 'string' || value.length > LONGEST_JSON || !/^\s*[[{]/.test(value)) return value;
   try {
-    return JSON.parse(value);
+    return parseExactJson(value);
   } catch {
     return value;
   }

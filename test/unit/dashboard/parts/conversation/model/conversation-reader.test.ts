@@ -132,6 +132,24 @@ t.test('chat completions call tools by strings of JSON, which are trees where th
   t.same(types, ['object', 'string', 'string']);
 });
 
+t.test('64-bit ids in arguments and results of tools keep their digits', async (t) => {
+  const text = '{"id":1234567890123456789}';
+  const bodies = request([
+    { role: 'assistant', tool_calls: [{ id: 'c', function: { name: 'f', arguments: text } }] },
+    { role: 'tool', tool_call_id: 'c', content: text },
+  ]);
+  const parts = bodies.conversation('request', 0, 2).messages.flatMap((message) => message.parts);
+  const roots = parts.map((part) => {
+    if (part.kind === 'tool-call') return part.given;
+    const [data] = part.kind === 'tool-result' ? part.parts : [];
+    return data?.kind === 'data' ? data.root : null;
+  });
+  t.same(
+    roots.map((root) => bodies.children(root!.path, 0, 1).nodes[0]?.text),
+    ['1234567890123456789', '1234567890123456789'],
+  );
+});
+
 t.test('a long text comes by its beginning, and the rest of it by its path', async (t) => {
   const text = 'abc'.repeat(100_000);
   const bodies = request([{ role: 'user', content: text }]);
