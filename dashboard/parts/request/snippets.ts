@@ -1,4 +1,5 @@
 /** The call of a request, for a terminal and for programs. The key is left out: its place names a variable. */
+import { isRawNumber, parseExactJson } from '#core/json-values/mod.ts';
 
 export type SnippetKind = 'curl' | 'javascript' | 'python';
 
@@ -24,7 +25,7 @@ export function pythonLiteral(value: unknown): string {
   if (value === null) return 'None';
   if (typeof value === 'boolean') return value ? 'True' : 'False';
   if (Array.isArray(value)) return `[${value.map(pythonLiteral).join(', ')}]`;
-  if (typeof value === 'object') {
+  if (typeof value === 'object' && !isRawNumber(value)) {
     const members = Object.entries(value).map(
       ([name, one]) => `${JSON.stringify(name)}: ${pythonLiteral(one)}`,
     );
@@ -43,14 +44,19 @@ function curl({ gatewayUrl, path, body }: SnippetCall): string {
 }
 
 function javascript({ gatewayUrl, path, body }: SnippetCall): string {
+  const [written, exact] = [JSON.parse, parseExactJson].map((parse) => JSON.stringify(parse(body), null, 2));
+  // Numbers of programs are doubles: a body with others, such as 64-bit integers, is sent as its text.
+  const value =
+    written === exact ? `JSON.stringify(${written!.replaceAll('\n', '\n  ')})` : JSON.stringify(body);
   return [
     `const response = await fetch(${JSON.stringify(gatewayUrl + path)}, {`,
     "  method: 'POST',",
     // biome-ignore lint/suspicious/noTemplateCurlyInString: the program that is written has the placeholder
     "  headers: { authorization: `Bearer ${process.env.ASSAY_API_KEY}`, 'content-type': 'application/json' },",
-    `  body: JSON.stringify(${JSON.stringify(JSON.parse(body), null, 2).replaceAll('\n', '\n  ')}),`,
+    `  body: ${value},`,
     '});',
-    'console.log(await response.json());',
+    // Text: streams are no JSON.
+    'console.log(await response.text());',
   ].join('\n');
 }
 
@@ -58,7 +64,7 @@ function python({ gatewayUrl, path, body }: SnippetCall): string {
   return [
     'import json, os, urllib.request',
     '',
-    `body = ${pythonLiteral(JSON.parse(body))}`,
+    `body = ${pythonLiteral(parseExactJson(body))}`,
     'request = urllib.request.Request(',
     `    ${JSON.stringify(gatewayUrl + path)},`,
     '    data=json.dumps(body).encode(),',

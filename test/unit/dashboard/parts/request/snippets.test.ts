@@ -9,12 +9,12 @@ import { pythonLiteral, snippet } from '../../../../../dashboard/parts/request/s
 type Call = { url: string; authorization: string | undefined; type: string | undefined; body: string };
 
 /** Starts a server that notes calls; none of the snippets' programs may see a proxy. */
-async function startGateway(t: Test): Promise<{ url: string; calls: Call[] }> {
+async function startGateway(t: Test, reply = '{"ok":true}'): Promise<{ url: string; calls: Call[] }> {
   const calls: Call[] = [];
   const server = createServer(async (request, response) => {
     const { authorization, 'content-type': type } = request.headers;
     calls.push({ url: request.url ?? '', authorization, type, body: await text(request) });
-    response.setHeader('content-type', 'application/json').end('{"ok":true}');
+    response.setHeader('content-type', 'application/json').end(reply);
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   t.teardown(() => new Promise((resolve) => server.close(resolve)));
@@ -66,6 +66,30 @@ for (const kind of ['curl', 'javascript', 'python'] as const) {
     t.match(calls[0]?.url, /^\/v1\/chat\/completions\?a=/);
     t.same(JSON.parse(calls[0]!.body), BODY);
   });
+}
+
+for (const kind of ['javascript', 'python'] as const) {
+  const [command, parameters] = programs[kind];
+  t.test(
+    `the ${kind} of a call keeps numbers that no double holds`,
+    { skip: isMissing(command) },
+    async (t) => {
+      const { url, calls } = await startGateway(t);
+      const body = '{"seed":9223372036854775807,"tools":[{"maximum":12345678901234567890}],"top_p":1}';
+      await run(command, [...parameters], snippet(kind, { gatewayUrl: url, path: '/p', body }));
+      t.equal(calls[0]?.body.replaceAll(' ', ''), body);
+    },
+  );
+
+  t.test(
+    `the ${kind} of a call prints a stream, which is no JSON`,
+    { skip: isMissing(command) },
+    async (t) => {
+      const { url } = await startGateway(t, 'data: {"choices":[]}\n\ndata: [DONE]\n\n');
+      const call = { gatewayUrl: url, path: '/p', body: '{"stream":true}' };
+      t.match(await run(command, [...parameters], snippet(kind, call)), /\[DONE\]/);
+    },
+  );
 }
 
 t.test('a shell takes any body as it is', async (t) => {
