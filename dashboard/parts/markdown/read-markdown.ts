@@ -105,6 +105,8 @@ class Reader {
         };
       case 'space':
       case 'def':
+      // The item of a task has the mark.
+      case 'checkbox':
         return null;
       case 'escape':
         return { kind: 'text', text: (token as Tokens.Escape).text };

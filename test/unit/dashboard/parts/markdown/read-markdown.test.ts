@@ -89,3 +89,12 @@ t.test('depth and number of nodes are bounded', async (t) => {
   t.ok(Math.max(...quotes.map(depthOf)) <= 30);
   t.ok([...nodesIn(readMarkdown('**a** '.repeat(9_000))!)].length < 20_000);
 });
+
+t.test('the item of a task has its mark once, in a loose list too', async (t) => {
+  const nodes = readMarkdown('- [ ] open\n- [x] done\n\n1. [ ] loose\n\n2. other')!;
+  t.equal(textIn(nodes), 'opendonelooseother');
+  t.same(
+    [...nodesIn(nodes)].flatMap((node) => (node.kind === 'item' ? [node.isDone] : [])),
+    [false, true, false, null],
+  );
+});
