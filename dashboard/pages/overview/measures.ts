@@ -5,6 +5,7 @@ import type {
   MetricsSeries,
   MetricsSummary,
 } from '#core/contracts/metrics.ts';
+import { LISTED_SOURCES, namesExperiments } from '../../client/sources.ts';
 
 type Measure = MetricsQueryBody['measures'][number];
 /** Where a measure's values are, in the answer's lists. */
@@ -47,7 +48,12 @@ export type GradeName = keyof typeof GRADES;
 export type Scope = { q: string; range: { from: number; to: number }; timeZone: string };
 
 function scoped({ q, range: { from, to }, timeZone }: Scope) {
-  return { ...(q === '' ? {} : { q }), range: { from, to }, timeZone };
+  return {
+    ...(q === '' ? {} : { q }),
+    ...(namesExperiments(q) && { sources: [...LISTED_SOURCES] }),
+    range: { from, to },
+    timeZone,
+  };
 }
 
 /** Returns the query for the tiles and most charts, with the period before. */

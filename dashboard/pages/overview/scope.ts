@@ -1,5 +1,6 @@
 /** What the overview shows: the range, the query and the period before, all of the address. */
 import { useEffect, useState } from 'preact/hooks';
+import { namesExperiments } from '../../client/sources.ts';
 import type { Span } from '../../parts/chart/buckets.ts';
 import { timeZone } from '../../parts/formats/times.ts';
 import { type Address, addressNow, href, useAddress } from '../../state/address.ts';
@@ -14,7 +15,10 @@ export type OverviewScope = Scope & {
   rangeName: string;
   isCompared: boolean;
   zoom: (span: Span) => void;
-  /** Returns the address of requests: of a bucket in place of the range, and with one more condition. */
+  /**
+   * Returns the address of requests: of a bucket in place of the range, and with one more condition. Lists have the calls of
+   * experiments, which the figures leave out unless the query speaks of them.
+   */
   requests: (bucket: Span | null, condition: string | null) => string;
 };
 
@@ -61,7 +65,7 @@ export function useScope(): OverviewScope {
     zoom: ({ from, to }) => range.set(rangeName(from, to)),
     requests: (bucket, condition) =>
       href('/requests', {
-        q: both(q, condition),
+        q: both(q, namesExperiments(q) ? condition : `${condition ?? ''} -source:experiment`.trim()),
         range: bucket === null ? range.name : rangeName(bucket.from, bucket.to),
       }),
   };

@@ -4,6 +4,7 @@ import type { ScoreKey } from '#core/contracts/names.ts';
 import { call } from '../../client/call.ts';
 import { type KeyNames, loadKeyNames } from '../../client/key-names.ts';
 import { useResource } from '../../client/resource.ts';
+import { LISTED_SOURCES } from '../../client/sources.ts';
 import type { CompleteValues } from '../query-bar/complete-values.ts';
 import { withoutField } from '../query-bar/edit.ts';
 import { fieldOfFacet, propertyFacet } from './fields.ts';
@@ -26,6 +27,7 @@ export async function loadFacet(
     field: facet,
     range: { from, to },
     limit,
+    sources: LISTED_SOURCES,
     ...(others.trim() === '' ? {} : { q: others }),
     ...(search === '' ? {} : { search }),
   };

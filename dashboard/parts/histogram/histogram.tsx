@@ -4,6 +4,7 @@ import type { MetricsAnswer } from '#core/contracts/metrics.ts';
 import { call } from '../../client/call.ts';
 import { afterPriority } from '../../client/priority.ts';
 import { useResource } from '../../client/resource.ts';
+import { LISTED_SOURCES } from '../../client/sources.ts';
 import { indexAfterKey } from '../chart/index-after-key.ts';
 import { count } from '../formats/numbers.ts';
 import { shortTime, timeZone } from '../formats/times.ts';
@@ -26,7 +27,13 @@ const NO_BARS: readonly Bar[] = [];
 
 /** Drag, or click on a bar, or the arrows (Shift: more than one bar) and Enter. */
 export function Histogram({ q, from, to, onRange }: HistogramProps) {
-  const body = { measures: MEASURES, range: { from, to }, bucket: 'auto', timeZone: timeZone() };
+  const body = {
+    measures: MEASURES,
+    range: { from, to },
+    bucket: 'auto',
+    timeZone: timeZone(),
+    sources: LISTED_SOURCES,
+  };
   const { data, isLoading } = useResource(`histogram ${JSON.stringify([q, from, to])}`, (signal) =>
     afterPriority(signal, () =>
       call<MetricsAnswer>('POST', '/v1/metrics/query', q.trim() === '' ? body : { ...body, q }, signal),

@@ -106,7 +106,7 @@ story(
     await page.mouse.move(x + width * 0.9, y + height - 8);
     await page.mouse.click(x + width * 0.95, y + height - 8);
     await page.waitForURL((url) => url.pathname === '/requests');
-    t.equal(asked(page).get('q'), '(user:ada) status:200..300');
+    t.equal(asked(page).get('q'), '(user:ada) status:200..300 -source:experiment');
     t.equal(asked(page).get('range'), nameOf({ from: DAYS.to - DAY_MS, to: DAYS.to }));
   },
 );
@@ -117,9 +117,27 @@ story('The link of a series in the legend leads to its requests of the whole ran
   await page.goto(TEN_DAYS);
   await chart(page, 'Requests').getByRole('link', { name: 'Requests: 5xx server error' }).click();
   await page.waitForURL((url) => url.pathname === '/requests');
-  t.equal(asked(page).get('q'), 'status:500..600');
+  t.equal(asked(page).get('q'), 'status:500..600 -source:experiment');
   t.equal(asked(page).get('range'), nameOf(DAYS));
 });
+
+story(
+  'The links of figures lead to as many requests, without the calls of experiments, unless the query asks for these',
+  async ({ t, page, organization }) => {
+    const of = (count: number, source: string) => Array.from({ length: count }, () => ({ source }));
+    await organization.insert([...of(3, 'gateway'), ...of(4, 'experiment')]);
+    const follow = async (address: string) => {
+      await page.goto(address);
+      const link = chart(page, 'Requests').getByRole('link', { name: 'Requests: 2xx success' });
+      await link.click();
+      return asked(page).get('q');
+    };
+    t.equal(await follow('/?range=24h'), 'status:200..300 -source:experiment');
+    await page.getByText('3 requests', { exact: true }).waitFor();
+    t.equal(await follow('/?range=24h&q=source:experiment'), '(source:experiment) status:200..300');
+    await page.getByText('4 requests', { exact: true }).waitFor();
+  },
+);
 
 story('The table of a chart has what the API answers, bucket for bucket', async (stage) => {
   const { t, page } = stage;

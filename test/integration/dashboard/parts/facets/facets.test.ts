@@ -132,10 +132,17 @@ story(
 story(
   'A source filters in the panel and in the list, and is completed in the query',
   async ({ t, page, organization }) => {
-    await organization.insert([{}, {}, { source: 'playground' }, { source: 'evaluator' }]);
+    await organization.insert([
+      {},
+      {},
+      { source: 'playground' },
+      { source: 'evaluator' },
+      { source: 'experiment' },
+    ]);
     await page.goto('/requests?facets=1&cols=source');
     await unfold(page, 'Source');
     await row(page, 'gateway').getByText('2', { exact: true }).waitFor();
+    await row(page, 'experiment').getByText('1', { exact: true }).waitFor();
     await comesTo(t, () => row(page, 'evaluator').count(), 0, 'no list shows the calls of judges');
     await row(page, 'gateway').getByRole('checkbox').click();
     await asked(page, 'source:gateway');

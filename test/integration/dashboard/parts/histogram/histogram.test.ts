@@ -40,6 +40,14 @@ story('The bars are a table, too, with requests and errors', async ({ t, page, o
   t.ok(bars >= 24);
 });
 
+story('Bars have all requests of the list, calls of experiments too', async ({ t, page, organization }) => {
+  await organization.insert([{ source: 'experiment', created_at: new Date(FROM + 1), status: 500 }]);
+  await open({ page, organization });
+  await page.getByText('25 requests', { exact: true }).waitFor();
+  const rows = page.getByRole('table', { name: 'Requests over time' }).locator('tbody tr');
+  t.match(await rows.first().locator('td').allTextContents(), ['2', '1']);
+});
+
 story(
   'The arrows choose a bar, Shift more of them, and Enter makes them the range',
   async ({ t, page, organization }) => {

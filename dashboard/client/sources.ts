@@ -1,0 +1,9 @@
+/** Where the requests of lists come from. The API's figures leave out the calls of experiments unless they are asked for. */
+
+/** The sources of the requests that lists have: all but the calls of judges. */
+export const LISTED_SOURCES = ['gateway', 'api', 'playground', 'experiment'] as const;
+
+/** Returns whether a query speaks of experiments, so that figures of it must count their calls. */
+export function namesExperiments(q: string): boolean {
+  return /source:[^)]*experiment/.test(q);
+}
