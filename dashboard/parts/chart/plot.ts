@@ -36,6 +36,8 @@ const LEAST_DRAG = 5;
 /** Pixels between a click and the line that it means. */
 const NEAR = 24;
 const DAY_MS = 86_400_000;
+/** Pixels of a digit of the labels, which are 11 high. */
+const DIGIT_PX = 6.7;
 
 /** Returns what a token means at a place of the page: a canvas knows no tokens and no light-dark(). */
 function colorReader(host: HTMLElement): (token: string) => string {
@@ -66,6 +68,16 @@ function timeLabels(
   });
 }
 
+/** Has values drawn that no line leads to, as those of the first hour are, also where there is no room for a point at each. */
+const loneOf =
+  (values: readonly (number | null)[]): uPlot.Series.Points.Filter =>
+  (_, _series, isEachShown) =>
+    isEachShown
+      ? null
+      : [...values.keys()].filter(
+          (at) => values[at] !== null && values[at - 1] == null && values[at + 1] == null,
+        );
+
 /** The column and the looks of each series, in the order of drawing. */
 function layersOf({ kind, series, ghosts, unit }: PlotContent, color: (token: Color) => string) {
   const { bars } = uPlot.paths;
@@ -76,7 +88,7 @@ function layersOf({ kind, series, ghosts, unit }: PlotContent, color: (token: Co
     const values = [...(sums[index] ?? one.values)];
     const looks: uPlot.Series =
       kind === 'line'
-        ? { stroke: paint, width: 1.75, points: { size: 5, fill: paint } }
+        ? { stroke: paint, width: 1.75, points: { size: 5, fill: paint, filter: loneOf(values) } }
         : { fill: paint, width: 0, paths: barPaths, points: { show: false } };
     return { key: one.key, values, looks };
   });
@@ -103,7 +115,8 @@ function axesOf(unit: Unit, color: (token: string) => string): uPlot.Axis[] {
       scale: unit,
       grid,
       ticks: { show: false },
-      size: 58,
+      // The longest label, or what most charts need, so that those below each other begin at one place.
+      size: (_, labels) => Math.max(58, ...(labels ?? []).map((label) => label.length * DIGIT_PX + 8)),
       space: 32,
       values: (_, splits) => splits.map((value) => UNITS[unit].short(value)),
       // Halves of a request are none.
@@ -151,7 +164,8 @@ export function createPlot(
       width: host.clientWidth,
       height: host.clientHeight,
       ms: 1,
-      padding: [10, 8, 0, 0],
+      // To the right, half of the last day's label.
+      padding: [10, 22, 0, 0],
       legend: { show: false },
       scales: {
         x: { range: [domain.from, domain.to] },

@@ -139,6 +139,54 @@ story(
   },
 );
 
+type Label = { text: string; left: number; right: number; width: number };
+
+/** Notes each label that is drawn: its text, its ends, and the width of what it is drawn on. */
+const NOTE_LABELS = `
+  globalThis.labels = [];
+  const { fillText } = CanvasRenderingContext2D.prototype;
+  CanvasRenderingContext2D.prototype.fillText = function (text, x, ...rest) {
+    const { width } = this.measureText(text);
+    const left = x - ({ center: width / 2, right: width, end: width }[this.textAlign] ?? 0);
+    labels.push({ text, left, right: left + width, width: this.canvas.width });
+    fillText.call(this, text, x, ...rest);
+  };`;
+
+story('The labels of axes are drawn whole, also of large amounts', async (stage) => {
+  const { t, page, organization } = stage;
+  await page.addInitScript(NOTE_LABELS);
+  await organization.insert([
+    { cost_nano: 77_777_780_000_000, latency_ms: 4_211_000, created_at: new Date(DAYS.to - HOUR_MS) },
+    { cost_nano: 1, scores: { helpful: 12_345_678 }, created_at: new Date(DAYS.to - DAY_MS) },
+  ]);
+  await page.goto(TEN_DAYS);
+  await boxOf(page, 'Means of scores');
+  const drawn = await page.evaluate<Label[]>('labels');
+  const has = (text: RegExp) => drawn.some((label) => text.test(label.text));
+  t.ok(has(/^\$[\d,]{6}\.00$/) && has(/^\d+,000,000$/), 'large ones are there');
+  t.same(
+    drawn.filter(({ left, right, width }) => left < 0 || right > width),
+    [],
+  );
+});
+
+story('A value of a line is drawn where it is the only one', async ({ t, page, organization }) => {
+  await organization.insert([{ latency_ms: 700, created_at: new Date(DAYS.to - 5 * DAY_MS) }]);
+  // More buckets than there is room for points.
+  await page.goto(`/?range=${nameOf({ from: DAYS.to - 7 * DAY_MS, to: DAYS.to })}`);
+  await chart(page, 'Latency').locator('canvas').waitFor();
+  const isDrawn = `(() => {
+    const canvas = [...document.querySelectorAll('figure')]
+      .find((figure) => figure.querySelector('h2').textContent === 'Latency')
+      .querySelector('canvas');
+    if (canvas === null) return false;
+    const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+    // Labels have coloured edges, but none as green as the last of the three lines.
+    return data.some((value, at) => at % 4 === 1 && value - data[at - 1] > 60 && value - data[at + 1] > 30);
+  })()`;
+  t.ok(await becomesTrue(page, isDrawn));
+});
+
 story('The table of a chart has what the API answers, bucket for bucket', async (stage) => {
   const { t, page } = stage;
   await insertDays(stage);
