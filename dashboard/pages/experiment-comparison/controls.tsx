@@ -32,7 +32,7 @@ function Candidates({ wanted: { baseline, candidates }, siblings }: ControlsProp
         {candidates.map((id) => {
           const name = siblings.find((one) => one.id === id)?.name ?? id;
           return (
-            <li key={id} class="chip break">
+            <li key={id} class="chip text-chip">
               <a href={experimentAddress(id)}>
                 <Hostile text={name} />
               </a>

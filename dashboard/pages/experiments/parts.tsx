@@ -81,7 +81,7 @@ export function EvaluatorLinks({ experiment: { evaluators }, names }: NamedProps
   return (
     <span class="chips">
       {evaluators.map(({ id, version }) => (
-        <a key={id} class="chip break" href={evaluatorAddress(id)}>
+        <a key={id} class="chip text-chip" href={evaluatorAddress(id)}>
           <span>
             <Hostile text={names.evaluators.get(id) ?? id} /> <span class="muted">v{version}</span>
           </span>

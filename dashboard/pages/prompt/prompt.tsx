@@ -112,7 +112,7 @@ function Head({ prompt }: { prompt: PromptJson | null }) {
     <div class="page-head">
       <h1>{prompt === null ? 'Prompt' : <Hostile text={prompt.name} />}</h1>
       {prompt?.tags.map((tag) => (
-        <a key={tag} class="chip" href={href('/prompts', { tag })}>
+        <a key={tag} class="chip text-chip" href={href('/prompts', { tag })}>
           <Hostile text={tag} />
         </a>
       ))}

@@ -72,7 +72,7 @@ function Grades({ session, onChanged }: Props) {
         <Rating of={rating} />
       )}
       {tag !== null && (
-        <span class="chip session-tag">
+        <span class="chip text-chip session-tag">
           <Hostile text={tag} />
         </span>
       )}

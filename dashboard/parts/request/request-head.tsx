@@ -95,7 +95,7 @@ function Grades({ head, onChanged }: { head: RecordHead; onChanged: () => void }
         </>
       )}
       {Object.entries(scores ?? {}).map(([key, score]) => (
-        <span key={key} class="chip">
+        <span key={key} class="chip text-chip">
           <FilterValue field={`scores.${key}`} value={score} page={PAGE}>
             <Hostile text={key} /> {decimal(score)}
           </FilterValue>
