@@ -11,6 +11,11 @@ import type { Pause, SinkWebhook } from './webhooks.ts';
  * filter takes some 10 µs for a request, by texts in bodies up to 1 ms.
  */
 const BUDGET_MS = 1_000;
+/**
+ * Share of that time which each filter has even when others have used all of it: less, and one slow filter would pause every other
+ * webhook of its organization; more, and 20 slow ones would take longer in the batch that pauses them.
+ */
+const OWN_SHARE = 0.1;
 
 export type Filtering = {
   /** Returns the happenings that pass a webhook's filter, or the reason to pause it. */
@@ -35,7 +40,7 @@ export function createFiltering(
       const spent = spentMs.get(organizationId) ?? 0;
       const began = clock.monotonic();
       try {
-        const timeoutMs = Math.max(1, filterBudgetMs - spent);
+        const timeoutMs = Math.max(filterBudgetMs - spent, filterBudgetMs * OWN_SHARE);
         const found = await passFilter(tx, organizationId, filter, [...keys.values()], timeoutMs);
         const passing = new Set(found.map(nameOfKey));
         return {

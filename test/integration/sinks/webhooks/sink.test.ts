@@ -28,15 +28,32 @@ async function seen(): Promise<void> {
   });
 }
 
-/** A change of one stored request. */
-async function recordChange(): Promise<Change> {
-  const [requestId] = await world.log([{}]);
+/** A change of stored requests, one unless given. */
+async function recordChange(requests = 1): Promise<Change> {
+  const requestIds = await world.log(Array.from({ length: requests }, () => ({})));
   await seen();
-  const [row] = await world.api.database.sql<{ createdAt: Date }[]>`
-    select created_at as "createdAt" from assay.requests where request_id = ${requestId!}`;
-  const keys = [{ createdAt: row!.createdAt, requestId: requestId! }];
+  const keys = await world.api.database.sql<{ createdAt: Date; requestId: string }[]>`
+    select created_at as "createdAt", request_id as "requestId" from assay.requests
+     where request_id = any(${requestIds})`;
   const { organizationId } = world.api.own;
-  return { seq: '999999', organizationId, at: new Date(), kind: 'record', keys, details: null };
+  return { seq: '999999', organizationId, at: new Date(), kind: 'record', keys: [...keys], details: null };
+}
+
+/** Runs `work` while filters on bodies wait, for as long as they are allowed to. */
+async function whileBodiesAreLocked<Result>(work: () => Promise<Result>): Promise<Result> {
+  const [held, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+  const holding = world.api.database.sql.begin(async (tx) => {
+    await tx`lock table assay.request_bodies in access exclusive mode`;
+    locked.resolve();
+    await held.promise;
+  });
+  await locked.promise;
+  try {
+    return await work();
+  } finally {
+    held.resolve();
+    await holding;
+  }
 }
 
 t.test('a filter that Postgres refuses pauses its webhook, and the others get their events', async (t) => {
@@ -67,21 +84,13 @@ t.test('a filter that takes too long pauses its webhook, and leaves the transact
   const change = await recordChange();
   await sql`delete from assay.webhook_deliveries`;
   const sink = createWebhookSink({ log: silentLog, clock: systemClock, filterBudgetMs: 50 });
-  // A lock on the bodies makes the filter wait for as long as it is allowed to.
-  const [held, locked] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  const holding = sql.begin(async (tx) => {
-    await tx`lock table assay.request_bodies in access exclusive mode`;
-    locked.resolve();
-    await held.promise;
-  });
-  await locked.promise;
-  const timeout = await sql.begin(async (tx) => {
-    await sink.apply(tx, [change]);
-    const [row] = await tx`show statement_timeout`;
-    return String(row!.statement_timeout);
-  });
-  held.resolve();
-  await holding;
+  const timeout = await whileBodiesAreLocked(() =>
+    sql.begin(async (tx) => {
+      await sink.apply(tx, [change]);
+      const [row] = await tx`show statement_timeout`;
+      return String(row!.statement_timeout);
+    }),
+  );
   const [usual] = await sql`show statement_timeout`;
   t.equal(timeout, String(usual!.statement_timeout));
   t.match(await world.get(slow.id), {
@@ -91,6 +100,26 @@ t.test('a filter that takes too long pauses its webhook, and leaves the transact
   t.equal((await world.get(other.id)).state, 'active');
   t.equal(await count(other.id), 1);
   await Promise.all([forget(slow.id), forget(other.id)]);
+});
+
+t.test('a filter that takes too long pauses no other webhook of its organization', async (t) => {
+  const { sql } = world.api.database;
+  // So many that the quick filter takes some milliseconds.
+  const REQUESTS = 80;
+  const slow = await world.make({
+    url: URL,
+    events: EVENTS,
+    filter: { request: { body: { contains: 'x' } } },
+  });
+  const quick = await world.make({ url: URL, events: EVENTS, filter: { response: { status: { gte: 0 } } } });
+  const change = await recordChange(REQUESTS);
+  await sql`delete from assay.webhook_deliveries`;
+  const sink = createWebhookSink({ log: silentLog, clock: systemClock, filterBudgetMs: 2_000 });
+  await whileBodiesAreLocked(() => sql.begin((tx) => sink.apply(tx, [change])));
+  t.equal((await world.get(slow.id)).paused_reason, 'filter');
+  t.match(await world.get(quick.id), { state: 'active', missed: null });
+  t.equal(await count(quick.id), REQUESTS);
+  await Promise.all([forget(slow.id), forget(quick.id)]);
 });
 
 t.test('a change that is applied twice makes one delivery', async (t) => {
