@@ -31,6 +31,8 @@ const PRUNE_EVERY_MS = 300_000;
 /** Target duration of one transaction: others wait for the marks that it removes at its end. */
 const AIM_MS = 150;
 const MOST_BUCKETS = 500;
+/** Part of the target below which the next turn gets twice as many buckets. More than half: one bucket takes half of it. */
+const GROW_BELOW = 0.6;
 /** A bucket whose recomputation fails by itself is left out for so long; queries read its rows. */
 const POSTPONE = '10 minutes';
 
@@ -62,6 +64,12 @@ export function startRollupLoop(options: RollupLoopOptions): RollupLoop {
       await running;
     },
   };
+}
+
+/** Returns the value of all, if they are one; else null. */
+function onlyOne(values: readonly string[]): string | null {
+  const [first = null] = values;
+  return values.every((value) => value === first) ? first : null;
 }
 
 async function run(
@@ -103,9 +111,9 @@ async function run(
 
 /**
  * A task with work, and how late it is: time since its oldest due bucket was over and stale, as a multiple
- * of the time that such a bucket may wait.
+ * of the time that such a bucket may wait. `besides`: the organization whose buckets have no turn; null: none.
  */
-type Turn = { task: Task; lateness: number };
+type Turn = { task: Task; lateness: number; besides: string | null };
 
 /** The result of a turn. `dueInMs`: time until the next bucket is due, in milliseconds; null: none is stale. */
 type Taken =
@@ -113,13 +121,20 @@ type Taken =
   | { kind: 'taken' }
   | { kind: 'idle'; dueInMs: number | null };
 
-/** Gives the latest task the next turn. None starves: the longer it waits, the later it is. */
+/**
+ * Gives the latest task the next turn. None starves: the longer it waits, the later it is. After a turn of one organization alone,
+ * those of others come first: a hundred thousand buckets of it, which a few requests of old days make, would take hours.
+ */
 class Turns {
   readonly #sql: Sql;
   readonly #log: Logger;
   readonly #metrics: LoopMetrics;
   readonly #signal: AbortSignal;
   readonly #limits = new Map<Task, number>();
+  /** By task, how long a turn with one bucket took, in milliseconds. Over years of weeks, most of it is planning. */
+  readonly #leastMs = new Map<Task, number>();
+  /** The organization of all buckets of the last turn; null: there were several, or none. */
+  #served: string | null = null;
 
   constructor(sql: Sql, log: Logger, metrics: LoopMetrics, signal: AbortSignal) {
     this.#sql = sql;
@@ -130,11 +145,20 @@ class Turns {
 
   /** Recomputes some buckets of the latest task, unless none is due, or another process recomputes. */
   async take(): Promise<Taken> {
-    const turn = await this.#next();
+    const besides = await this.#othersThan(this.#served);
+    const turn = (besides === null ? null : await this.#next(besides)) ?? (await this.#next(null));
     if (turn === null) return { kind: 'idle', dueInMs: await this.#nextDueInMs() };
-    return (await this.#recompute(turn.task))
-      ? { kind: 'worked', lateness: turn.lateness }
-      : { kind: 'taken' };
+    return (await this.#recompute(turn)) ? { kind: 'worked', lateness: turn.lateness } : { kind: 'taken' };
+  }
+
+  /** Returns the organization if others have stale buckets, too; else null. */
+  async #othersThan(organizationId: string | null): Promise<string | null> {
+    if (organizationId === null) return null;
+    const sql = this.#sql;
+    const rows = await sql`
+      (select from assay.rollup_stale where organization_id < ${organizationId} limit 1)
+      union all (select from assay.rollup_stale where organization_id > ${organizationId} limit 1)`;
+    return rows.length === 0 ? null : organizationId;
   }
 
   /** Buckets that are due by their time and wait for their parts are not counted: they come after their parts. */
@@ -146,7 +170,8 @@ class Turns {
     return row?.dueInMs ?? null;
   }
 
-  async #next(): Promise<Turn | null> {
+  /** @param besides an organization whose buckets are left out; null: none */
+  async #next(besides: string | null): Promise<Turn | null> {
     const sql = this.#sql;
     const oldest = TASKS.map(
       (task, place) => sql`
@@ -154,19 +179,20 @@ class Turns {
                 extract(epoch from now() - greatest(stale.first_marked_at,
                   stale.begins_at + stale.grain_seconds * interval '1 second'))::float8 * 1000 as "waitedMs"
            from assay.rollup_stale stale where ${isDue(sql, task, true)}
+            ${besides === null ? sql`` : sql`and stale.organization_id <> ${besides}`}
           order by stale.first_marked_at limit 1)`,
     );
     const rows = await sql<{ place: number; waitedMs: number }[]>`
       ${oldest.reduce((all, one) => sql`${all} union all ${one}`)}`;
     const turns = rows.map(({ place, waitedMs }): Turn => {
       const task = TASKS[place]!;
-      return { task, lateness: waitedMs / PATIENCE[task.grainSeconds]!.longestMs };
+      return { task, lateness: waitedMs / PATIENCE[task.grainSeconds]!.longestMs, besides };
     });
     return turns.toSorted((left, right) => right.lateness - left.lateness)[0] ?? null;
   }
 
   /** Returns false when another process is recomputing. */
-  async #recompute(task: Task): Promise<boolean> {
+  async #recompute({ task, besides }: Turn): Promise<boolean> {
     const limit = this.#limits.get(task) ?? 1;
     const labels = { family: task.family, grain_seconds: String(task.grainSeconds) };
     const startedMs = performance.now();
@@ -178,6 +204,7 @@ class Turns {
         limit,
         isPatient: true,
         organizationId: null,
+        besides,
         onDue: (buckets) => {
           due = buckets;
         },
@@ -186,9 +213,8 @@ class Turns {
       const workedMs = performance.now() - startedMs;
       this.#metrics.buckets.inc(labels, done.buckets.length);
       this.#metrics.seconds.inc(labels, workedMs / 1_000);
-      const isFull = done.buckets.length === limit;
-      if (workedMs > AIM_MS) this.#limits.set(task, Math.max(1, limit >> 1));
-      else if (isFull && workedMs < AIM_MS / 2) this.#limits.set(task, Math.min(limit * 2, MOST_BUCKETS));
+      this.#served = onlyOne(done.buckets.map(({ organizationId }) => organizationId));
+      this.#adapt(task, limit, done.buckets.length, workedMs);
     } catch (error) {
       if (this.#signal.aborted || isStoreUnavailable(error)) throw error;
       this.#metrics.failures.inc(labels);
@@ -200,6 +226,15 @@ class Turns {
       if (due.length === 1) await this.#postpone(task, due[0]!);
     }
     return true;
+  }
+
+  /** Adapts the number of buckets of a turn, so that it takes as long as it may, or twice as long as one bucket does. */
+  #adapt(task: Task, limit: number, count: number, workedMs: number): void {
+    if (count === 1) this.#leastMs.set(task, workedMs);
+    const aimMs = Math.max(AIM_MS, 2 * (this.#leastMs.get(task) ?? 0));
+    if (workedMs > aimMs) this.#limits.set(task, Math.max(1, limit >> 1));
+    else if (count === limit && workedMs < GROW_BELOW * aimMs)
+      this.#limits.set(task, Math.min(limit * 2, MOST_BUCKETS));
   }
 
   async #postpone({ family, grainSeconds }: Task, { organizationId, beginsAt }: DueBucket): Promise<void> {
