@@ -1,5 +1,6 @@
 /** The requests that a value of an alert was measured over. Pure. */
 import type { AlertJson } from '#core/contracts/alert.ts';
+import { WITHOUT_EXPERIMENTS } from '../../client/sources.ts';
 import { filterText } from '../../parts/formats/filters.ts';
 import { addCondition } from '../../parts/query-bar/edit.ts';
 import { href } from '../../state/address.ts';
@@ -36,7 +37,8 @@ export function requestsBehind(
     addCondition('', fieldOf(grouping), value),
   );
   const failed = query.measures[0]!.metric === 'errors' ? FAILED : '';
-  const others = [...ofGroup, failed].filter((term) => term !== '' && term !== filter);
+  const source = query.sources === undefined ? WITHOUT_EXPERIMENTS : `source:(${query.sources.join(' OR ')})`;
+  const others = [...ofGroup, failed, source].filter((term) => term !== '' && term !== filter);
   const first = filter === '' || others.length === 0 ? filter : `(${filter})`;
   const q = [first, ...others].filter((term) => term !== '').join(' ');
   return href('/requests', { q, range: rangeName(endMs - window_minutes * MINUTE_MS, endMs) });

@@ -1,6 +1,6 @@
 /** What the overview shows: the range, the query and the period before, all of the address. */
 import { useEffect, useState } from 'preact/hooks';
-import { namesExperiments } from '../../client/sources.ts';
+import { namesExperiments, WITHOUT_EXPERIMENTS } from '../../client/sources.ts';
 import type { Span } from '../../parts/chart/buckets.ts';
 import { timeZone } from '../../parts/formats/times.ts';
 import { type Address, addressNow, href, useAddress } from '../../state/address.ts';
@@ -65,7 +65,7 @@ export function useScope(): OverviewScope {
     zoom: ({ from, to }) => range.set(rangeName(from, to)),
     requests: (bucket, condition) =>
       href('/requests', {
-        q: both(q, namesExperiments(q) ? condition : `${condition ?? ''} -source:experiment`.trim()),
+        q: both(q, namesExperiments(q) ? condition : `${condition ?? ''} ${WITHOUT_EXPERIMENTS}`.trim()),
         range: bucket === null ? range.name : rangeName(bucket.from, bucket.to),
       }),
   };

@@ -1,5 +1,6 @@
 /** The versions of a prompt: what they are, how they do, and what can be done with each. */
 import type { PromptVersionJson } from '#core/contracts/prompt.ts';
+import { WITHOUT_EXPERIMENTS } from '../../client/sources.ts';
 import { count, decimal, dollars, milliseconds } from '../../parts/formats/numbers.ts';
 import { ago, fullTime } from '../../parts/formats/times.ts';
 import { Environments } from '../../parts/prompts/environments.tsx';
@@ -41,7 +42,7 @@ function figureColumns({ promptId, uses, range }: VersionTableProps): Column<Row
         uses !== null && (
           <a
             href={href('/requests', {
-              q: `prompt:"${promptId}" prompt_version:"${versionName(row)}"`,
+              q: `prompt:"${promptId}" prompt_version:"${versionName(row)}" ${WITHOUT_EXPERIMENTS}`,
               range,
             })}
             aria-label={`${count(usesOf(row)?.requests ?? 0)} requests of version ${versionName(row)}`}

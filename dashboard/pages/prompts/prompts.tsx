@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { PromptQueryBody } from '#core/contracts/prompt.ts';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
+import { WITHOUT_EXPERIMENTS } from '../../client/sources.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { count, dollars } from '../../parts/formats/numbers.ts';
 import { Environments } from '../../parts/prompts/environments.tsx';
@@ -57,7 +58,7 @@ function columns(uses: Uses | null, chooseTag: (tag: string) => void, range: str
       title: 'Requests',
       isNumber: true,
       cell: ({ id }) => (
-        <a href={href('/requests', { q: `prompt:"${id}"`, range })}>
+        <a href={href('/requests', { q: `prompt:"${id}" ${WITHOUT_EXPERIMENTS}`, range })}>
           {uses === null ? '…' : count(uses.get(id)?.requests ?? 0)}
         </a>
       ),

@@ -45,6 +45,19 @@ story('A version is edited into the next one, compared with it, and promoted', a
   await row.getByText('production').waitFor();
 });
 
+story('The requests of a version are as many as it says, without those of experiments', async (stage) => {
+  const { page, organization } = stage;
+  const { id } = await store(stage);
+  const call = { prompt_id: id, prompt_version: '1.0' };
+  await organization.insert([call, call, { ...call, source: 'experiment' }]);
+  await page.goto(`/prompts/${id}`);
+  await page.getByRole('link', { name: '2 requests of version 1.0' }).click();
+  await page.getByText('2 requests', { exact: true }).waitFor();
+  await page.goto('/prompts');
+  await page.getByRole('row').filter({ hasText: 'Support' }).getByRole('link', { name: '2' }).click();
+  await page.getByText('2 requests', { exact: true }).waitFor();
+});
+
 story('A version is tried on the inputs of a logged request', async (stage) => {
   const { t, page, organization, callPath } = stage;
   const { provider } = await callPath();

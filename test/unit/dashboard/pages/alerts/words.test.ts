@@ -55,7 +55,10 @@ t.test('The requests behind a value are those of its group and window; of errors
   } as AlertJson['query'];
   const end = Date.parse('2026-11-23T10:00:00Z');
   const address = new URL(requestsBehind({ query, window_minutes: 5 }, { model: 'gpt-4o' }, end), 'http://a');
-  t.equal(address.searchParams.get('q'), '(user:a OR user:b) model_used:gpt-4o status:>=400');
+  t.equal(
+    address.searchParams.get('q'),
+    '(user:a OR user:b) model_used:gpt-4o status:>=400 -source:experiment',
+  );
   t.equal(address.searchParams.get('range'), '2026-11-23T09:55:00.000Z..2026-11-23T10:00:00.000Z');
   t.end();
 });
@@ -63,7 +66,18 @@ t.test('The requests behind a value are those of its group and window; of errors
 t.test('The requests behind a value of all requests are those of the window', (t) => {
   const query = { measures: [{ metric: 'cost', aggregate: 'sum' }] } as AlertJson['query'];
   const address = new URL(requestsBehind({ query, window_minutes: 5 }, {}, 0), 'http://a');
-  t.equal(address.searchParams.get('q'), null);
+  t.equal(address.searchParams.get('q'), '-source:experiment', 'which a measure leaves out');
+  t.end();
+});
+
+t.test('The requests behind a value of named sources are those of these sources', (t) => {
+  const query = {
+    measures: [{ metric: 'cost', aggregate: 'sum' }],
+    sources: ['api', 'experiment'],
+    q: 'model:gpt-4o',
+  } as AlertJson['query'];
+  const address = new URL(requestsBehind({ query, window_minutes: 5 }, {}, 0), 'http://a');
+  t.equal(address.searchParams.get('q'), '(model:gpt-4o) source:(api OR experiment)');
   t.end();
 });
 
