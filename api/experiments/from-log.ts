@@ -44,6 +44,19 @@ export async function datasetFromLog(
   const suffix = `, ${at.toISOString()}`;
   const datasetName = from.datasetName ?? `${name.trim().slice(0, MAX_NAME - suffix.length)}${suffix}`;
   const datasetId = await createDataset(tx, author.organizationId, { name: datasetName }, at);
-  const { skipped } = await putRequests(tx, author, { datasetId, chosen, body: from, nowMs: at.getTime() });
+  const { added, skipped } = await putRequests(tx, author, {
+    datasetId,
+    chosen,
+    body: from,
+    nowMs: at.getTime(),
+  });
+  // Without this, the error would be about a dataset that the caller never named.
+  if (added === 0) {
+    const reasons = skipped.map(({ reason, count }) => `${count} left out as ${reason}`).join(', ');
+    throw invalidField(
+      'from',
+      `must find a request that can be an item, but finds none${reasons && ` (${reasons})`}`,
+    );
+  }
   return { datasetId, skipped };
 }

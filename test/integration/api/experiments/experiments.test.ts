@@ -273,6 +273,14 @@ t.test('what an experiment is over is named in one way', async (t) => {
   );
   await refused({ from: { filter: 'all' }, split: 'test' }, 'split needs datasetId, not from');
   await refused(
+    { from: { q: 'user:nobody' } },
+    'from must find a request that can be an item, but finds none',
+  );
+  await refused(
+    { from: { requestIds: ['unknown'] }, dryRun: true },
+    'from must find a request that can be an item, but finds none (1 left out as not_found)',
+  );
+  await refused(
     { datasetId, target: { kind: 'external' }, reuse: true },
     'reuse cannot stand with the target external',
   );
