@@ -60,7 +60,8 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
       leaving.signal,
     );
     const heard = attempted.then(async ({ index, attempts, result }) => {
-      if (result instanceof AssayError) return { index, attempts, status: httpStatusOf(result), body: result.code };
+      if (result instanceof AssayError)
+        return { index, attempts, status: httpStatusOf(result), body: result.code };
       const gathered = await result.body.gather(() => false, leaving.signal);
       const body = gathered instanceof AssayError ? gathered.code : result.body.held.toString();
       return { index, attempts, status: result.status, body };
