@@ -2,16 +2,17 @@
  * The `run` folder of a data directory shows which processes use it: it holds a lock for the supervisor, one for each
  * process of its roles and, while the embedded PostgreSQL runs, its address.
  */
-import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { makeDataDirectory } from '#platform/process/data-directory.ts';
 import { type Lock, lockWithin, tryLock } from '#platform/process/process-lock.ts';
 
 function runPath(dataDir: string, file: string): string {
   const directory = join(dataDir, 'run');
   // Other users may traverse the data directory but not list it: PostgreSQL's account must, when Assay runs as root.
-  mkdirSync(dataDir, { recursive: true, mode: 0o711 });
-  mkdirSync(directory, { recursive: true, mode: 0o700 });
+  if (!existsSync(directory)) makeDataDirectory(dataDir, 0o711);
+  makeDataDirectory(directory, 0o700);
   return join(directory, file);
 }
 

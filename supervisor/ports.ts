@@ -9,6 +9,9 @@ export type PortOptions = {
   sharePort?: boolean;
 };
 
+/** Error codes of a host that is no address of this machine, on whatever port. */
+const HOST_CODES: ReadonlySet<string | undefined> = new Set(['ENOTFOUND', 'EAI_AGAIN', 'EADDRNOTAVAIL']);
+
 /** Listens on an address for a moment. Resolves with its port, which the system chooses for port 0; rejects when it cannot. */
 export function probePort(options: ListenOptions): Promise<number> {
   return new Promise((resolve, reject) => {
@@ -37,6 +40,9 @@ export async function requireFreePort({
   } catch (cause) {
     const { code, message } = cause as NodeJS.ErrnoException;
     const why = code === 'EADDRINUSE' ? 'another process has it' : message;
-    throw new Error(`Cannot listen on ${host}:${port}: ${why}; set ${variable} to another port`, { cause });
+    const remedy = HOST_CODES.has(code)
+      ? 'HOST to an address of this machine'
+      : `${variable} to another port`;
+    throw new Error(`Cannot listen on ${host}:${port}: ${why}; set ${remedy}`, { cause });
   }
 }

@@ -13,6 +13,7 @@ import { join } from 'node:path';
 import { describeError } from '#core/contracts/errors.ts';
 import { EMPTY_ENTRY, type LogEntry } from '#core/contracts/log-entry-codec.ts';
 import type { Logger } from '../../observability/log.ts';
+import { makeDataDirectory } from '../../process/data-directory.ts';
 import { type Lock, tryLock } from '../../process/process-lock.ts';
 import { type EncodedFrame, encodeFrame, MAX_FRAME_BYTES } from './frame.ts';
 import { bytesBelow, OWNER_LOCK, UNFINISHED_PREFIX } from './layout.ts';
@@ -283,12 +284,13 @@ class OutboxWriter implements Outbox {
 
 /**
  * Makes a new outbox, and holds its lock until `close` or the death of this process.
- * @throws Error when the directory cannot be made or written
+ * @throws Error with a sentence when the directory cannot be made or written
  */
 export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
   const unfinished = join(options.root, `${UNFINISHED_PREFIX}${options.id}`);
   const directory = join(options.root, options.id);
-  mkdirSync(unfinished, { recursive: true, mode: 0o700 });
+  makeDataDirectory(options.root, 0o700);
+  mkdirSync(unfinished, { mode: 0o700 });
   const lock = tryLock(join(unfinished, OWNER_LOCK));
   if (lock === null) throw new Error(`Cannot lock the new outbox ${options.id}`);
   // Readers see the outbox only once it is locked: they take an outbox without a lock for one whose gateway is gone.

@@ -31,6 +31,16 @@ t.test('a taken port is named with its variable, before anything else is started
   t.notOk(existsSync(join(dataDir.path, 'postgres')), 'no PostgreSQL was made');
 });
 
+t.test('a HOST that is no address of this machine is named, and not its port', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const run = runMain([], { HOST: '192.0.2.1', API_PORT: '0', DATA_DIR: dataDir.path });
+  t.equal((await run.ended).code, 1);
+  t.match(sentences(run.stderr()), [
+    /^Cannot listen on 192\.0\.2\.1:0: .*EADDRNOTAVAIL.*; set HOST to an address of this machine$/,
+  ]);
+});
+
 t.test('invalid variables are reported together, one line each', async (t) => {
   const run = runMain([], { GATEWAY_PORT: 'eighty', BOOTSTRAP_API_KEY: 'short' });
   t.equal((await run.ended).code, 1);
