@@ -18,6 +18,7 @@ import {
   readPositions,
 } from '#platform/log-pipeline/stream/mod.ts';
 import { ConnectionMonitor, DisconnectedError, type NatsConnection } from '#platform/nats/mod.ts';
+import { FailureLog } from '#platform/observability/failure-log.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { insertDeadLetter, originOf } from './dead-letters.ts';
 import { dropParts, storePart } from './entry-parts.ts';
@@ -49,6 +50,7 @@ const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
 /** Stores the messages of the log stream until it is stopped. */
 export class StreamConsumer {
   readonly #options: ConsumeOptions;
+  readonly #failures: FailureLog;
   readonly #monitor: ConnectionMonitor;
   readonly #store: BatchStore;
   readonly #strays: StrayParts;
@@ -56,6 +58,7 @@ export class StreamConsumer {
 
   constructor(options: ConsumeOptions) {
     this.#options = options;
+    this.#failures = new FailureLog(options.log);
     this.#monitor = new ConnectionMonitor(options.connection, options.log);
     this.#store = new BatchStore(options);
     this.#strays = new StrayParts(options.sql, options.lookForStraysEveryMs);
@@ -74,10 +77,8 @@ export class StreamConsumer {
         if (this.#isStopping) return;
         if (error instanceof DisconnectedError) continue;
         const retryMs = backoff.next();
-        this.#options.log.warn(
-          { error: describeError(error), retryMs },
-          'cannot consume log entries; will try again',
-        );
+        const fields = { error: describeError(error), retryMs };
+        this.#failures.note('warn', fields, 'cannot consume log entries; will try again');
         await sleep(retryMs);
       }
     }
@@ -121,10 +122,10 @@ export class StreamConsumer {
           await this.#storeOnce(batch);
           break;
         } catch (error) {
-          const { log, connection } = this.#options;
           const retryMs = backoff.next();
-          log.warn({ error: describeError(error), retryMs }, 'cannot store log entries; will try again');
-          if (this.#isStopping || connection.isClosed()) throw error;
+          const fields = { error: describeError(error), retryMs };
+          this.#failures.note('warn', fields, 'cannot store log entries; will try again');
+          if (this.#isStopping || this.#options.connection.isClosed()) throw error;
           await sleep(retryMs);
         }
       }

@@ -17,6 +17,7 @@ import {
   takeAbandonedOutbox,
   trimOutbox,
 } from '#platform/log-pipeline/outbox/mod.ts';
+import { FailureLog } from '#platform/observability/failure-log.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { dropCursor, moveCursor, readCursor } from './cursor.ts';
 import { insertDeadLetter, originOf } from './dead-letters.ts';
@@ -63,6 +64,7 @@ type Found = 'nothing' | 'some' | 'more';
 /** Drains outboxes until it is stopped. */
 export class Drain {
   readonly #options: DrainOptions;
+  readonly #failures: FailureLog;
   readonly #limits: ReadLimits;
   readonly #store: BatchStore;
   readonly #progress = new Map<string, Progress>();
@@ -85,6 +87,7 @@ export class Drain {
     this.#limits = options.limits ?? DEFAULT_LIMITS;
     this.#store = new BatchStore(options);
     const { root, log, clock } = options;
+    this.#failures = new FailureLog(log, clock.monotonic);
     this.#failing = new FailingOutboxes({ root, log, monotonic: clock.monotonic });
     this.#writes = new OutboxWrites(root);
     this.#foundAt = clock.monotonic();
@@ -119,10 +122,8 @@ export class Drain {
           continue;
         }
         const retryMs = backoff.next();
-        this.#options.log.warn(
-          { error: describeError(error), retryMs },
-          'cannot store log entries; will try again',
-        );
+        const fields = { error: describeError(error), retryMs };
+        this.#failures.note('warn', fields, 'cannot store log entries; will try again');
         if (this.#isStopping) break;
         await sleep(retryMs);
       }

@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
+import { FailureLog } from '#platform/observability/failure-log.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { isStoreUnavailable } from '#platform/postgres/mod.ts';
 import { WakeUp } from '#platform/process/wake-up.ts';
@@ -62,6 +63,7 @@ const MAX_ORGANIZATION_SHARE = 0.5;
 
 export class Lane<Job extends { organizationId: string }, Result> {
   readonly #options: LaneOptions<Job, Result>;
+  readonly #failures: FailureLog;
   readonly #held = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
   readonly #wakeUp = new WakeUp();
@@ -71,6 +73,7 @@ export class Lane<Job extends { organizationId: string }, Result> {
 
   constructor(options: LaneOptions<Job, Result>) {
     this.#options = options;
+    this.#failures = new FailureLog(options.log);
   }
 
   /** Number of jobs held now. */
@@ -115,7 +118,7 @@ export class Lane<Job extends { organizationId: string }, Result> {
   async #claim(): Promise<Claimed<Job>> {
     const limit = this.#freeCapacity();
     if (limit === 0) return { jobs: [], dueInMs: null };
-    const { queue, capacity, log } = this.#options;
+    const { queue, capacity } = this.#options;
     const roomOfOthers = Math.max(1, Math.floor(capacity * MAX_ORGANIZATION_SHARE));
     const roomByOrganization = new Map<string, number>();
     for (const { organizationId } of this.#held.values()) {
@@ -127,7 +130,7 @@ export class Lane<Job extends { organizationId: string }, Result> {
       return await queue.claim({ limit, roomByOrganization, roomOfOthers });
     } catch (error) {
       if (!isStoreUnavailable(error))
-        log.error({ error: describeError(error) }, `cannot claim ${queue.what}`);
+        this.#failures.note('error', { error: describeError(error) }, `cannot claim ${queue.what}`);
       await sleep(RETRY_MS);
       return { jobs: [], dueInMs: 0 };
     }
@@ -149,7 +152,7 @@ export class Lane<Job extends { organizationId: string }, Result> {
   }
 
   async #settle(job: Job, result: Result): Promise<void> {
-    const { queue, log, idOf, onSettled } = this.#options;
+    const { queue, idOf, onSettled } = this.#options;
     const leaseEnds = performance.now() + LEASE_MS;
     // While Postgres is unavailable the result waits here. When the lease expires the job will be done again.
     while (performance.now() < leaseEnds) {
@@ -158,7 +161,8 @@ export class Lane<Job extends { organizationId: string }, Result> {
         break;
       } catch (error) {
         const level = isStoreUnavailable(error) ? 'warn' : 'error';
-        log[level]({ id: idOf(job), error: describeError(error) }, `cannot settle one of the ${queue.what}`);
+        const fields = { id: idOf(job), error: describeError(error) };
+        this.#failures.note(level, fields, `cannot settle one of the ${queue.what}`);
         await sleep(RETRY_MS);
       }
     }

@@ -1,6 +1,7 @@
 /** Recomputes stale buckets, a little at a time, for as long as the process runs. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
+import { FailureLog } from '#platform/observability/failure-log.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
@@ -78,6 +79,7 @@ async function run(
   signal: AbortSignal,
 ): Promise<void> {
   const turns = new Turns(sql, log, createLoopMetrics(metrics), signal);
+  const failures = new FailureLog(log);
   let prunedAtMs = Number.NEGATIVE_INFINITY;
   while (!signal.aborted) {
     const startedMs = performance.now();
@@ -97,10 +99,8 @@ async function run(
     } catch (error) {
       if (signal.aborted) return;
       const isGone = isStoreUnavailable(error);
-      log[isGone ? 'warn' : 'error'](
-        { error: describeError(error) },
-        'cannot recompute roll-ups; will try again',
-      );
+      const fields = { error: describeError(error) };
+      failures.note(isGone ? 'warn' : 'error', fields, 'cannot recompute roll-ups; will try again');
     }
     const workedMs = isWork ? performance.now() - startedMs : 0;
     if (signal.aborted) return;

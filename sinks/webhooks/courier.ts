@@ -4,6 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
+import { FailureLog } from '#platform/observability/failure-log.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Outbound } from '#platform/outbound/mod.ts';
 import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
@@ -62,6 +63,7 @@ const FAILED: Claimed = { jobs: [], dueInMs: 0 };
 
 export class Courier {
   readonly #options: CourierOptions;
+  readonly #failures: FailureLog;
   readonly #held = new Map<string, Job>();
   readonly #running = new Set<Promise<void>>();
   readonly #stopping = new AbortController();
@@ -71,6 +73,7 @@ export class Courier {
 
   constructor(options: CourierOptions) {
     this.#options = options;
+    this.#failures = new FailureLog(options.log);
   }
 
   /** Looks for due deliveries at once. */
@@ -182,7 +185,7 @@ export class Courier {
     } catch (error) {
       const isAway = isStoreUnavailable(error);
       const fields = { error: describeError(error), deliveries: ended.length };
-      if (isAway) this.#options.log.warn(fields, 'cannot settle deliveries; will try again');
+      if (isAway) this.#failures.note('warn', fields, 'cannot settle deliveries; will try again');
       else this.#options.log.error(fields, 'Postgres refused to settle deliveries');
       if (isAway) this.#settlements.push(...ended);
       else await this.#settleEach(ended);
@@ -221,7 +224,7 @@ export class Courier {
     } catch (error) {
       if (this.#stopping.signal.aborted) return null;
       const level = isStoreUnavailable(error) ? 'warn' : 'error';
-      this.#options.log[level]({ error: describeError(error) }, `cannot ${what}; will try again`);
+      this.#failures.note(level, { error: describeError(error) }, `cannot ${what}; will try again`);
       await this.#pauseAfterFailure();
       return null;
     }
