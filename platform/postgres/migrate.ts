@@ -153,6 +153,9 @@ const OWN_TABLES = `
     applied_at timestamptz not null default now()
   )`;
 
+/** The SQLSTATE of a statement that its user may not run. */
+const PERMISSION_DENIED = '42501';
+
 /** Runs the statements of a file. An error names the file, and the line if the server reports a position. */
 async function runFile(tx: TransactionSql, directory: URL, name: string): Promise<void> {
   const text = readFileSync(new URL(`${name}.sql`, directory), 'utf8');
@@ -160,9 +163,10 @@ async function runFile(tx: TransactionSql, directory: URL, name: string): Promis
     // Without parameters this is the simple protocol, which takes several statements at once.
     await tx.unsafe(text);
   } catch (cause) {
-    const { position } = cause as { position?: string };
+    const { position, code } = cause as { position?: string; code?: string };
     const line = position === undefined ? '' : `:${text.slice(0, Number(position)).split('\n').length}`;
-    throw new Error(`${name}.sql${line}: ${describeError(cause)}`, { cause });
+    const remedy = code === PERMISSION_DENIED ? '; docs/deployment.md says which rights its user needs' : '';
+    throw new Error(`${name}.sql${line}: ${describeError(cause)}${remedy}`, { cause });
   }
 }
 
