@@ -34,6 +34,8 @@ const AIM_MS = 150;
 const MOST_BUCKETS = 500;
 /** Part of the target below which the next turn gets twice as many buckets. More than half: one bucket takes half of it. */
 const GROW_BELOW = 0.6;
+/** Organizations that wait for others at most; with more, all are equal again. */
+const MOST_SERVED = 100;
 /** A bucket whose recomputation fails by itself is left out for so long; queries read its rows. */
 const POSTPONE = '10 minutes';
 
@@ -111,9 +113,9 @@ async function run(
 
 /**
  * A task with work, and how late it is: time since its oldest due bucket was over and stale, as a multiple
- * of the time that such a bucket may wait. `besides`: the organization whose buckets have no turn; null: none.
+ * of the time that such a bucket may wait. `besides`: organizations whose buckets have no turn.
  */
-type Turn = { task: Task; lateness: number; besides: string | null };
+type Turn = { task: Task; lateness: number; besides: readonly string[] };
 
 /** The result of a turn. `dueInMs`: time until the next bucket is due, in milliseconds; null: none is stale. */
 type Taken =
@@ -122,8 +124,8 @@ type Taken =
   | { kind: 'idle'; dueInMs: number | null };
 
 /**
- * Gives the latest task the next turn. None starves: the longer it waits, the later it is. After a turn of one organization alone,
- * those of others come first: a hundred thousand buckets of it, which a few requests of old days make, would take hours.
+ * Gives the latest task the next turn. None starves: the longer it waits, the later it is. An organization that had a turn for itself
+ * waits until the others have had one: its hundred thousand buckets, which a few requests of old days make, would take hours.
  */
 class Turns {
   readonly #sql: Sql;
@@ -133,8 +135,8 @@ class Turns {
   readonly #limits = new Map<Task, number>();
   /** By task, how long a turn with one bucket took, in milliseconds. Over years of weeks, most of it is planning. */
   readonly #leastMs = new Map<Task, number>();
-  /** The organization of all buckets of the last turn; null: there were several, or none. */
-  #served: string | null = null;
+  /** Organizations that had a turn for themselves, and wait for the others. */
+  #served: string[] = [];
 
   constructor(sql: Sql, log: Logger, metrics: LoopMetrics, signal: AbortSignal) {
     this.#sql = sql;
@@ -145,20 +147,27 @@ class Turns {
 
   /** Recomputes some buckets of the latest task, unless none is due, or another process recomputes. */
   async take(): Promise<Taken> {
-    const besides = await this.#othersThan(this.#served);
-    const turn = (besides === null ? null : await this.#next(besides)) ?? (await this.#next(null));
+    const turn = (await this.#nextOfOthers()) ?? (await this.#next([]));
     if (turn === null) return { kind: 'idle', dueInMs: await this.#nextDueInMs() };
     return (await this.#recompute(turn)) ? { kind: 'worked', lateness: turn.lateness } : { kind: 'taken' };
   }
 
-  /** Returns the organization if others have stale buckets, too; else null. */
-  async #othersThan(organizationId: string | null): Promise<string | null> {
-    if (organizationId === null) return null;
-    const sql = this.#sql;
-    const rows = await sql`
-      (select from assay.rollup_stale where organization_id < ${organizationId} limit 1)
-      union all (select from assay.rollup_stale where organization_id > ${organizationId} limit 1)`;
-    return rows.length === 0 ? null : organizationId;
+  /** Returns a turn of organizations that wait for none; null when none of them has one, after which all are equal again. */
+  async #nextOfOthers(): Promise<Turn | null> {
+    const besides = this.#served;
+    if (besides.length === 0) return null;
+    const turn = (await this.#haveOthers(besides)) ? await this.#next(besides) : null;
+    if (turn === null) this.#served = [];
+    return turn;
+  }
+
+  /** Returns whether other organizations have stale buckets, due or not: by a probe for each, since these may have very many. */
+  async #haveOthers(besides: readonly string[]): Promise<boolean> {
+    const rows = await this.#sql`
+      select from assay.organizations o
+       where o.organization_id <> all(${[...besides]}::uuid[])
+         and exists (select from assay.rollup_stale s where s.organization_id = o.organization_id) limit 1`;
+    return rows.length > 0;
   }
 
   /** Buckets that are due by their time and wait for their parts are not counted: they come after their parts. */
@@ -170,8 +179,8 @@ class Turns {
     return row?.dueInMs ?? null;
   }
 
-  /** @param besides an organization whose buckets are left out; null: none */
-  async #next(besides: string | null): Promise<Turn | null> {
+  /** @param besides organizations whose buckets are left out */
+  async #next(besides: readonly string[]): Promise<Turn | null> {
     const sql = this.#sql;
     const oldest = TASKS.map(
       (task, place) => sql`
@@ -179,7 +188,7 @@ class Turns {
                 extract(epoch from now() - greatest(stale.first_marked_at,
                   stale.begins_at + stale.grain_seconds * interval '1 second'))::float8 * 1000 as "waitedMs"
            from assay.rollup_stale stale where ${isDue(sql, task, true)}
-            ${besides === null ? sql`` : sql`and stale.organization_id <> ${besides}`}
+            and stale.organization_id <> all(${[...besides]}::uuid[])
           order by stale.first_marked_at limit 1)`,
     );
     const rows = await sql<{ place: number; waitedMs: number }[]>`
@@ -213,7 +222,7 @@ class Turns {
       const workedMs = performance.now() - startedMs;
       this.#metrics.buckets.inc(labels, done.buckets.length);
       this.#metrics.seconds.inc(labels, workedMs / 1_000);
-      this.#served = onlyOne(done.buckets.map(({ organizationId }) => organizationId));
+      this.#noteServed(done.buckets);
       this.#adapt(task, limit, done.buckets.length, workedMs);
     } catch (error) {
       if (this.#signal.aborted || isStoreUnavailable(error)) throw error;
@@ -226,6 +235,11 @@ class Turns {
       if (due.length === 1) await this.#postpone(task, due[0]!);
     }
     return true;
+  }
+
+  #noteServed(buckets: readonly DueBucket[]): void {
+    const only = onlyOne(buckets.map(({ organizationId }) => organizationId));
+    this.#served = only === null || this.#served.length === MOST_SERVED ? [] : [...this.#served, only];
   }
 
   /** Adapts the number of buckets of a turn, so that it takes as long as it may, or twice as long as one bucket does. */

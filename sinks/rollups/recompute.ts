@@ -36,8 +36,8 @@ export type RecomputeOptions = {
   isPatient: boolean;
   /** Null: all. */
   organizationId: string | null;
-  /** An organization whose buckets are left out; absent: none. */
-  besides?: string | null;
+  /** Organizations whose buckets are left out; absent: none. */
+  besides?: readonly string[];
   /** Leaves buckets out that were marked later; absent: none. */
   newestMark?: string;
   /** Receives the buckets before they are computed, so that a failure can name them. */
@@ -71,14 +71,14 @@ export async function recompute(options: RecomputeOptions): Promise<Recomputed> 
 /** Finds the oldest marks first, so that no bucket waits for ever; among marks made together, the latest buckets. */
 function findDue(
   tx: TransactionSql,
-  { task, limit, isPatient, organizationId, besides = null, newestMark }: RecomputeOptions,
+  { task, limit, isPatient, organizationId, besides = [], newestMark }: RecomputeOptions,
 ): Promise<DueBucket[]> {
   return tx<DueBucket[]>`
     select stale.organization_id as "organizationId", stale.begins_at as "beginsAt", stale.mark
       from assay.rollup_stale stale
      where ${isDue(tx, task, isPatient)}
        and (${organizationId}::uuid is null or stale.organization_id = ${organizationId}::uuid)
-       ${besides === null ? tx`` : tx`and stale.organization_id <> ${besides}`}
+       and stale.organization_id <> all(${[...besides]}::uuid[])
        ${newestMark === undefined ? tx`` : tx`and stale.mark <= ${newestMark}::bigint`}
      order by stale.first_marked_at, stale.begins_at desc, stale.organization_id
      limit ${limit}`;
