@@ -272,7 +272,6 @@ t.test('without an evaluators process, a trial fails soon and leaves no row', as
   await api.process.stop();
   await t.rejects(run(), {
     code: 'evaluators_unavailable',
-    status: 503,
     message: 'No evaluators process is free, or none runs: try again',
   });
   t.equal(await rowsLeft(), 0);
@@ -280,7 +279,6 @@ t.test('without an evaluators process, a trial fails soon and leaves no row', as
 
 const TOO_MANY = {
   code: 'evaluators_unavailable',
-  status: 503,
   message: 'Too many evaluators are being compiled or tried out at once: try again',
 };
 

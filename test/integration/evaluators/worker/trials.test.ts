@@ -26,7 +26,7 @@ const secrets = createSecretBox([Buffer.alloc(32, 1)]);
 const AT_A_TIME = 8;
 
 const CODE = 'def evaluate(input, output):\n  print(input)\n  return len(output)';
-const UNAVAILABLE = { code: 'evaluators_unavailable', status: 503 };
+const UNAVAILABLE = { code: 'evaluators_unavailable' };
 
 const python = (code: string): TestTrial => ({
   kind: 'test',
