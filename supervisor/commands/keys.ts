@@ -72,6 +72,8 @@ async function create(sql: Sql, options: CreateOptions): Promise<string> {
 
 async function list(sql: Sql, options: { organization?: string }): Promise<string> {
   const { organization } = options;
+  if (organization !== undefined && (await findOrganization(sql, organization)) === null)
+    throw new Error(`There is no organization called "${organization}"`);
   const keys = await listKeys(sql, organization === undefined ? {} : { organizationName: organization });
   if (keys.length === 0) return 'There are no keys';
   return table(

@@ -106,6 +106,7 @@ t.test('an invalid keys or organizations command is refused with one sentence', 
     ],
     [['keys', 'revoke', 'sk-assay-xyz'], /^There is no key with the id or prefix "sk-assay-xyz"\n$/],
     [['organizations', 'set-tier', 'nobody', 'pro'], /^There is no organization called "nobody"\n$/],
+    [['keys', 'list', '--organization', 'nobody'], /^There is no organization called "nobody"\n$/],
     ...['minus', '1e3', '1000000', '0.0000000001', 'free'].map((usd): [string[], RegExp] => [
       ['organizations', 'set-evaluation-budget', 'nobody', usd],
       /is not a budget: it must be none, or dollars below 1000000 with at most 9 decimals\n$/,
