@@ -37,7 +37,7 @@ export type ProviderRow = {
   /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /**
-   * Whose fields chat completions take beside OpenAI's: OpenRouter forwards Anthropic's, and DeepSeek's and Google's models
+   * Makers whose fields chat completions take beside OpenAI's: OpenRouter forwards Anthropic's, and DeepSeek's and Google's models
    * refuse earlier tool calls without their own.
    */
   extensions: 'none' | 'anthropic' | 'deepseek' | 'google';

@@ -2,7 +2,7 @@ import { accessSync, constants, mkdirSync, type Stats, statSync } from 'node:fs'
 import { dirname } from 'node:path';
 import { describeError } from '#core/contracts/errors.ts';
 
-/** What creating a file in a directory needs. */
+/** Rights that creating a file in a directory needs. */
 const MAY_WRITE = constants.W_OK | constants.X_OK;
 
 function statOrNull(path: string): Stats | null {

@@ -15,7 +15,7 @@ import { toUrl } from '../media.ts';
 import { writeThinkingBlock, writeToolCall } from './write-completion.ts';
 
 /**
- * Whose additional fields are written. Without Anthropic's, breakpoints of the cache and signed thinking of earlier turns are
+ * Makers whose additional fields are written. Without Anthropic's, breakpoints of the cache and signed thinking of earlier turns are
  * left out, which changes no answer, and a failed tool result begins with `Error: `.
  */
 export type Extensions = 'none' | 'anthropic' | 'deepseek' | 'google';

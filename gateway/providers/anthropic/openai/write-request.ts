@@ -12,7 +12,7 @@ export type ChatRequestOptions = {
   asksForUsage: boolean;
   /** False: `user` and `service_tier` are left out, as the provider's row says. */
   takesUserAndTier: boolean;
-  /** Whose additional fields the provider takes, as its row says; OpenAI refuses them. */
+  /** Makers whose additional fields the provider takes, as its row says; OpenAI refuses them. */
   extensions: Extensions;
 };
 

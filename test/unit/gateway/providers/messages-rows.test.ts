@@ -1,4 +1,4 @@
-/** What Messages calls have in them for providers that are stricter than OpenAI, by their rows. */
+/** Contents of Messages calls for providers that are stricter than OpenAI, by their rows. */
 import t from 'tap';
 import type { JsonObject } from '#core/json/mod.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
