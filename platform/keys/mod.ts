@@ -7,6 +7,7 @@ export {
   findOrganization,
   listOrganizations,
   type Organization,
+  requireOrganization,
   setEvaluationBudget,
   setTier,
 } from './organizations.ts';

@@ -60,6 +60,20 @@ export function listOrganizations(sql: AnySql): Promise<Organization[]> {
 }
 
 /**
+ * Finds an organization that has to be there.
+ * @throws AssayError not_found
+ */
+export async function requireOrganization(sql: AnySql, name: string): Promise<Organization> {
+  const found = await findOrganization(sql, name);
+  if (found === null) throw unknownOrganization(name);
+  return found;
+}
+
+function unknownOrganization(name: string): AssayError {
+  return new AssayError('not_found', `There is no organization called "${name}"`);
+}
+
+/**
  * Changes an organization's tier and its own logging limit (null: the tier's). Gateways apply it within a second.
  * @throws AssayError not_found
  */
@@ -72,7 +86,7 @@ export async function setTier(
     update assay.organizations set tier = ${change.tier}, logs_per_5s = ${change.logsPer5s}
     where name = ${name}
     returning ${organizationColumns(sql)}`;
-  if (row === undefined) throw new AssayError('not_found', `There is no organization called "${name}"`);
+  if (row === undefined) throw unknownOrganization(name);
   return row;
 }
 
@@ -90,6 +104,6 @@ export async function setEvaluationBudget(
     update assay.organizations set evaluation_budget_nano = ${budgetNano}
     where name = ${name}
     returning ${organizationColumns(sql)}`;
-  if (row === undefined) throw new AssayError('not_found', `There is no organization called "${name}"`);
+  if (row === undefined) throw unknownOrganization(name);
   return row;
 }

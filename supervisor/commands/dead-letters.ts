@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { Command } from 'commander';
-import { findOrganization } from '#platform/keys/mod.ts';
+import { requireOrganization } from '#platform/keys/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { RunCommand } from './keys.ts';
 import { limitOption } from './options.ts';
@@ -73,10 +73,7 @@ async function list(
   sql: Sql,
   { organization, limit }: { organization?: string; limit: number },
 ): Promise<string> {
-  const owner = organization === undefined ? null : await findOrganization(sql, organization);
-  if (organization !== undefined && owner === null) {
-    throw new Error(`There is no organization called "${organization}"`);
-  }
+  const owner = organization === undefined ? null : await requireOrganization(sql, organization);
   const found = await store.listDeadLetters(sql, { organizationId: owner?.organizationId ?? null, limit });
   if (found.total === 0) return 'There are no dead letters';
   const shown = table(

@@ -6,6 +6,7 @@ import {
   findOrganization,
   listKeys,
   type Organization,
+  requireOrganization,
   revokeKey,
   rotateKey,
   type Scope,
@@ -72,8 +73,7 @@ async function create(sql: Sql, options: CreateOptions): Promise<string> {
 
 async function list(sql: Sql, options: { organization?: string }): Promise<string> {
   const { organization } = options;
-  if (organization !== undefined && (await findOrganization(sql, organization)) === null)
-    throw new Error(`There is no organization called "${organization}"`);
+  if (organization !== undefined) await requireOrganization(sql, organization);
   const keys = await listKeys(sql, organization === undefined ? {} : { organizationName: organization });
   if (keys.length === 0) return 'There are no keys';
   return table(

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { findOrganization, listOrganizations } from '#platform/keys/mod.ts';
+import { listOrganizations, requireOrganization } from '#platform/keys/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { RunCommand } from './keys.ts';
 import { table } from './table.ts';
@@ -38,8 +38,7 @@ async function chosen(sql: Sql, { organization }: Options): Promise<Map<string, 
   if (organization === undefined) {
     return new Map((await listOrganizations(sql)).map(({ organizationId, name }) => [organizationId, name]));
   }
-  const owner = await findOrganization(sql, organization);
-  if (owner === null) throw new Error(`There is no organization called "${organization}"`);
+  const owner = await requireOrganization(sql, organization);
   return new Map([[owner.organizationId, owner.name]]);
 }
 

@@ -69,7 +69,7 @@ t.test('a part that comes again after its entry was stored is removed', { skip }
   const entry = logEntry({}, { request: { model: 'gpt-4o-mini', padding: 'x'.repeat(300_000) } });
   await own.outbox.append(entry.id, entry);
   const jetStream = await manager();
-  // Nobody consumes yet, so the first part can be had from the stream.
+  // The first part is in the stream for as long as nobody consumes.
   const first = async () => await jetStream.streams.getMessage(LOG_STREAM, { seq: 1 }).catch(() => null);
   await waitFor('the first part', async () => (await first()) !== null);
   const part = (await first())!.data;

@@ -104,7 +104,7 @@ t.test('a filter that takes too long pauses its webhook, and leaves the transact
 
 t.test('a filter that takes too long pauses no other webhook of its organization', async (t) => {
   const { sql } = world.api.database;
-  // So many that the quick filter takes some milliseconds.
+  // Enough for the quick filter to take some milliseconds.
   const REQUESTS = 80;
   const slow = await world.make({
     url: URL,
