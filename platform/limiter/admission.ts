@@ -41,6 +41,8 @@ export type Admission = {
   admit(account: Account): Admitted | Promise<Admitted>;
   /** Takes an admitted call back, right after its admission, because it is not made. */
   giveBack(account: Account, admitted: Admitted): void;
+  /** Refills no lease any more, and resolves when the accounts have all that was on its way. */
+  end(): Promise<void>;
 };
 
 type PendingCall = { resolve(decision: Admitted): void; since: number };
@@ -196,7 +198,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     }
   }
 
-  return { admit, giveBack };
+  return { admit, giveBack, end: roundTrips.end };
 }
 
 function admitted(account: Account, source: Lease, localBalance: number, now: number): Admitted {

@@ -123,6 +123,15 @@ export function createLimiter(options: LimiterOptions): Limiter {
     return peekStored(account);
   }
 
+  /** Gives back what only this process knows: settlements first, then credits, which would stay charged for a window. */
+  async function leave(): Promise<void> {
+    // A refill under way would be charged after everything was given back.
+    await Promise.all([admission.end(), reservations.end()]);
+    reservations.closeHolds(true);
+    await settlements.flush();
+    await maintenance.leave();
+  }
+
   const both = createAdmissionByBoth({ accounts, admission, reservations, peek });
 
   return {
@@ -137,10 +146,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
     async stop(timeoutMs) {
       maintenance.stop();
       availability.stop();
-      reservations.closeHolds(true);
       try {
-        // 1. Settlements, which only this process knows. 2. Credits, which would otherwise stay charged for a window.
-        await answeredWithin(timeoutMs, settlements.flush().then(maintenance.leave));
+        await answeredWithin(timeoutMs, leave());
       } catch (error) {
         const unsettled = settlements.unreportedCalls();
         log.warn(

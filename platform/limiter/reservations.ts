@@ -22,6 +22,8 @@ type Reservations = {
   reserve(account: Account, estimateNano: number): Reservation | Promise<Reservation>;
   /** Closes the holds that have nothing left or have expired; `all`: the others too. */
   closeHolds(all: boolean): void;
+  /** Refills no hold any more, and resolves when the accounts have all that was on its way. */
+  end(): Promise<void>;
 };
 
 type ReservationsOptions = {
@@ -234,5 +236,5 @@ export function createReservations(options: ReservationsOptions): Reservations {
     for (const { estimateNano, resolve } of calls) resolve(degraded(account, estimateNano, now));
   }
 
-  return { reserve, closeHolds: (all) => holds.closeAll(clock.monotonic(), all) };
+  return { reserve, closeHolds: (all) => holds.closeAll(clock.monotonic(), all), end: roundTrips.end };
 }

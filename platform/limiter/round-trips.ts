@@ -4,7 +4,11 @@ import type { Account } from './account.ts';
 type RoundTrips<PendingCall> = {
   /** Queues a call of an account for the next round trip; without a call, only makes one (to refill in advance). */
   enqueue(account: Account, call?: PendingCall): void;
+  /** Refills nothing any more, and resolves when no round trip is under way. */
+  end(): Promise<void>;
 };
+
+type RoundTrip<PendingCall> = { queue: PendingCall[]; ended: Promise<void> };
 
 /**
  * @param fetch makes one round trip: serves the calls that it takes out of the queue, and may put some back. It must not
@@ -13,25 +17,29 @@ type RoundTrips<PendingCall> = {
 export function createRoundTrips<PendingCall>(
   fetch: (account: Account, queue: PendingCall[]) => Promise<void>,
 ): RoundTrips<PendingCall> {
-  /** Queue of each account with a round trip under way. */
-  const queues = new Map<Account, PendingCall[]>();
+  const underWay = new Map<Account, RoundTrip<PendingCall>>();
+  let isEnding = false;
 
   async function fetchUntilServed(account: Account, queue: PendingCall[]): Promise<void> {
     do await fetch(account, queue);
     while (queue.length > 0);
-    queues.delete(account);
+    underWay.delete(account);
   }
 
   return {
     enqueue(account, call) {
-      const queue = queues.get(account);
-      if (queue !== undefined) {
-        if (call !== undefined) queue.push(call);
+      const joined = underWay.get(account);
+      if (joined !== undefined) {
+        if (call !== undefined) joined.queue.push(call);
         return;
       }
-      const started = call === undefined ? [] : [call];
-      queues.set(account, started);
-      void fetchUntilServed(account, started);
+      if (call === undefined && isEnding) return;
+      const queue = call === undefined ? [] : [call];
+      underWay.set(account, { queue, ended: fetchUntilServed(account, queue) });
+    },
+    async end() {
+      isEnding = true;
+      while (underWay.size > 0) await Promise.all([...underWay.values()].map(({ ended }) => ended));
     },
   };
 }

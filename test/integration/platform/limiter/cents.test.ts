@@ -168,6 +168,29 @@ t.test('a limiter that stops sends its settlements first', async (t) => {
   t.equal((await world.store().peek(queryOf(counter, policy))).used, 2_100);
 });
 
+t.test('money that is on its way at the stop is given back, but for what a running call needs', async (t) => {
+  const limiter = world.limiter(t);
+  const counter = makeCounter({ unit: 'cents' });
+  const policy = makePolicy(1_000_000, 86_400, 'cents');
+  let settled = 0;
+  for (let burst = 0; burst < 3; burst += 1) {
+    const calls = await Promise.all(
+      Array.from({ length: 50 }, async () => limiter.reserve(counter, policy, 100)),
+    );
+    for (const { settle } of calls) settle(1);
+    settled += calls.length;
+  }
+  let running = limiter.reserve(counter, policy, 100);
+  while (!(running instanceof Promise)) {
+    running.settle(1);
+    settled += 1;
+    running = limiter.reserve(counter, policy, 100);
+  }
+  await limiter.stop(5_000);
+  t.ok((await running).isAdmitted);
+  t.equal((await world.store().peek(queryOf(counter, policy))).used, settled + 100);
+});
+
 t.test(
   'after processes are killed at random moments, the counter holds the cost or the estimate of each reservation',
   async (t) => {

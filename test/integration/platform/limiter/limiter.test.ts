@@ -110,6 +110,23 @@ t.test('prefetched credits that a gateway does not use are returned to the count
   await waitFor('the credits to be returned', async () => (await used()) === 101);
 });
 
+t.test('the credits of a refill that is under way at the stop are returned', async (t) => {
+  const limiter = world.limiter(t);
+  const counter = makeCounter();
+  const policy = makePolicy(1_000_000, 86_400);
+  // A burst makes the gateway lease in advance.
+  let calls = 100;
+  await Promise.all(Array.from({ length: calls }, () => limiter.admit(counter, policy)));
+  let last: Decision | Promise<Decision>;
+  do {
+    last = limiter.admit(counter, policy);
+    calls += 1;
+  } while (!(last instanceof Promise));
+  await limiter.stop(5_000);
+  t.ok((await last).isAdmitted);
+  t.equal((await world.store().peek(queryOf(counter, policy))).used, calls);
+});
+
 t.test('peek uses no quota', async (t) => {
   const limiter = world.limiter(t);
   const counter = makeCounter();
