@@ -1,8 +1,8 @@
 /** The state of a comparison's page: all of it is in the address. */
-import { useLayoutEffect, useState } from 'preact/hooks';
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import { Field } from '../../parts/form/field.tsx';
 import { Select } from '../../parts/form/select.tsx';
+import { useAddressText } from '../../parts/form/use-address-text.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { useAddress } from '../../state/address.ts';
 import { experimentAddress, MOST_COMPARED } from '../experiments/address.ts';
@@ -68,25 +68,14 @@ function Candidates({ wanted: { baseline, candidates }, siblings }: ControlsProp
 
 /** Is taken when it is finished, not at each key: the API draws thousands of samples for a comparison. */
 function Margin() {
-  const { query, set } = useAddress();
-  const margin = query.margin ?? '';
-  const [text, setText] = useState(margin);
-  useLayoutEffect(() => setText(margin), [margin]);
+  const { margin = '' } = useAddress().query;
+  const text = useAddressText('margin');
   return (
     <Field
       label="Margin"
       hint="The loss of a score that is accepted, such as 0.02"
       fault={margin !== '' && readMargin(margin) === null ? 'Must be a number from 0 to 1,000,000' : null}
-      control={(attributes) => (
-        <input
-          {...attributes}
-          type="number"
-          step="any"
-          value={text}
-          onInput={({ currentTarget }) => setText(currentTarget.value)}
-          onChange={({ currentTarget }) => set({ margin: currentTarget.value.trim() })}
-        />
-      )}
+      control={(attributes) => <input {...attributes} {...text} type="number" step="any" />}
     />
   );
 }

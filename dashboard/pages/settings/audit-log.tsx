@@ -3,6 +3,7 @@ import type { AuditEntry, AuditPage } from '#core/contracts/audit.ts';
 import { call } from '../../client/call.ts';
 import { type KeyNames, useKeyNames } from '../../client/key-names.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { useAddressText } from '../../parts/form/use-address-text.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { Older } from '../../parts/table/older.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
@@ -68,19 +69,19 @@ const columns = (names: KeyNames): readonly Column<AuditEntry>[] => [
   { name: 'changes', title: 'Changes', cell: (entry) => <Changes {...entry} /> },
 ];
 
-function FilterForm({ filters }: { filters: Filters }) {
-  const { set } = useAddress();
+function Filter({ name, label }: (typeof FILTERS)[number]) {
+  return (
+    <label>
+      {label} <input type="search" {...useAddressText(name)} />
+    </label>
+  );
+}
+
+function FilterForm() {
   return (
     <div class="filters">
-      {FILTERS.map(({ name, label }) => (
-        <label key={name}>
-          {label}{' '}
-          <input
-            type="search"
-            value={filters[name] ?? ''}
-            onChange={({ currentTarget }) => set({ [name]: currentTarget.value.trim() })}
-          />
-        </label>
+      {FILTERS.map((filter) => (
+        <Filter key={filter.name} {...filter} />
       ))}
     </div>
   );
@@ -104,7 +105,7 @@ export function AuditLog() {
   const names = useKeyNames(rows.map(({ actor: { id } }) => id));
   return (
     <>
-      <FilterForm filters={filters} />
+      <FilterForm />
       <FailureNotice failure={failure} retry={reload} />
       {data === null && isLoading && <p class="muted">Loading…</p>}
       {data !== null && (

@@ -2,22 +2,21 @@
 import type { ComponentChildren } from 'preact';
 import { EVALUATION_STATES } from '#core/evaluations/mod.ts';
 import type { Evaluator } from '../../../client/evaluators.ts';
+import { useAddressText } from '../../../parts/form/use-address-text.ts';
 import { useAddress } from '../../../state/address.ts';
 
 type TextFilterProps = { label: string; name: 'code' | 'request' | 'run'; placeholder: string };
 
 function TextFilter({ label, name, placeholder }: TextFilterProps) {
-  const { query, set } = useAddress();
   return (
     <label>
       {label}{' '}
       <input
         type="search"
+        {...useAddressText(name, { at: null })}
         class="mono"
-        autoComplete="off"
+        autocomplete="off"
         placeholder={placeholder}
-        value={query[name] ?? ''}
-        onChange={({ currentTarget: { value } }) => set({ [name]: value.trim() || null, at: null })}
       />
     </label>
   );

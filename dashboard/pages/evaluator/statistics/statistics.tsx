@@ -3,6 +3,7 @@ import { call } from '../../../client/call.ts';
 import type { Evaluator, Stats } from '../../../client/evaluators.ts';
 import { useResource } from '../../../client/resource.ts';
 import { FailureNotice } from '../../../parts/failure/failure.tsx';
+import { useAddressText } from '../../../parts/form/use-address-text.ts';
 import { href, useAddress } from '../../../state/address.ts';
 import { AgreementSection } from './agreement.tsx';
 import { JudgeSection } from './judge.tsx';
@@ -24,6 +25,7 @@ function useStats({ id, version }: Evaluator) {
 
 function Options({ evaluator, stats }: { evaluator: Evaluator; stats: Stats | null }) {
   const { query, set } = useAddress();
+  const threshold = useAddressText('threshold');
   const versions = Array.from({ length: evaluator.version }, (_, index) => evaluator.version - index);
   return (
     <div class="evaluator-options">
@@ -46,11 +48,10 @@ function Options({ evaluator, stats }: { evaluator: Evaluator; stats: Stats | nu
         A score passes from{' '}
         <input
           type="number"
+          {...threshold}
           step="any"
           class="evaluator-threshold"
           placeholder={stats === null ? '' : String(stats.agreement.threshold)}
-          value={query.threshold ?? ''}
-          onChange={({ currentTarget: { value } }) => set({ threshold: value || null })}
         />
       </label>
     </div>

@@ -22,6 +22,23 @@ story(
   },
 );
 
+story('What is being typed into a filter outlasts what arrives meanwhile', async ({ t, page, ...stage }) => {
+  await callAs(stage, 'POST', '/v1/keys', { name: 'a key', scopes: ['read'] });
+  const names = Promise.withResolvers<void>();
+  await page.route('**/v1/keys?ids=*', async (route) => {
+    await names.promise;
+    await route.continue();
+  });
+  await page.goto('/settings?tab=audit');
+  await page.getByLabel('Action').pressSequentially('revo');
+  names.resolve();
+  await page.getByRole('cell', { name: /^API key .*…\)$/ }).first().waitFor();
+  await page.getByLabel('Action').pressSequentially('ke');
+  t.equal(await page.getByLabel('Action').inputValue(), 'revoke');
+  await page.getByLabel('Action').press('Tab');
+  await page.waitForURL('**action=revoke*');
+});
+
 story('Requests are counted before they are erased', async ({ t, page, organization, ...stage }) => {
   await organization.insert([{ user_id: 'ada' }, { user_id: 'ada' }, { user_id: 'bob' }]);
   await page.goto('/settings?tab=erasure');
