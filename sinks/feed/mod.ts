@@ -2,4 +2,4 @@
 export { startFeedKeeper } from './keeper.ts';
 export { createFeedMetrics, type FeedMetrics } from './metrics.ts';
 export { runSink } from './run-sink.ts';
-export type { Change, ChangeSignal, RunningSink, Sink } from './sink.ts';
+export { BatchLate, type Change, type ChangeSignal, type RunningSink, type Sink } from './sink.ts';

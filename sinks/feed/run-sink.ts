@@ -23,7 +23,7 @@ import {
   registerSink,
 } from './cursor.ts';
 import type { FeedMetrics } from './metrics.ts';
-import type { ChangeSignal, RunningSink, Sink } from './sink.ts';
+import { BatchLate, type ChangeSignal, type RunningSink, type Sink } from './sink.ts';
 
 export type RunSinkOptions = {
   /** Connections of the owner of the tables: the feed has the changes of all organizations. */
@@ -49,6 +49,9 @@ const EVERY_MS = 1_000;
 const FULL: BatchSize = { changes: 1_000, keys: 10_000 };
 /** Waits after failures. The longest one bounds how long a sink stays behind once the cause is gone. */
 const RETRY: BackoffOptions = { firstMs: 1_000, longestMs: 60_000 };
+/** Shares of a batch that are tried after a failure, which its size may have caused, and after it took too long. */
+const AFTER_FAILURE = 0.5;
+const AFTER_LATE = 0.1;
 /** Characters of an error that are kept. */
 const LONGEST_ERROR = 1_000;
 
@@ -89,7 +92,8 @@ async function run(options: RunSinkOptions, wakeUp: WakeUp, signal: AbortSignal)
       // The database may be another one, or emptied.
       isRegistered = false;
       // Smaller batches may succeed where one takes too long.
-      if (!isStoreUnavailable(error)) size = scaled(size, 0.5);
+      if (!isStoreUnavailable(error))
+        size = scaled(size, error instanceof BatchLate ? AFTER_LATE : AFTER_FAILURE);
       await report(options, error, waitMs);
     }
     if (signal.aborted) return;
@@ -168,6 +172,10 @@ async function report(
   const text = storableText(describeError(error)).slice(0, LONGEST_ERROR);
   if (isStoreUnavailable(error)) {
     log.warn({ sink: sink.name, error: text, retryMs }, 'a sink cannot reach Postgres; it will try again');
+    return;
+  }
+  if (error instanceof BatchLate) {
+    log.warn({ sink: sink.name, error: text, retryMs }, 'a batch of a sink took too long; it will try again');
     return;
   }
   feedMetrics.failures.inc({ sink: sink.name });

@@ -27,6 +27,14 @@ export type Sink = {
   resume(tx: TransactionSql, sinceMs: number | null): Promise<void>;
 };
 
+/**
+ * Thrown by a sink whose batch took too long, for a reason that may pass or be the batch's size: the same changes come again, far
+ * fewer at a time, and no failure is counted.
+ */
+export class BatchLate extends Error {
+  override readonly name = 'BatchLate';
+}
+
 /** A signal that wakes those who follow the changes. */
 export type ChangeSignal = {
   /** Calls `wake` when there may be changes. */

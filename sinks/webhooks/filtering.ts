@@ -2,8 +2,10 @@
 import { AssayError } from '#core/contracts/errors.ts';
 import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { BatchLate } from '../feed/mod.ts';
 import type { Known } from './known.ts';
 import { nameOfKey, passFilter } from './matching.ts';
+import type { Patience } from './patience.ts';
 import type { Pause, SinkWebhook } from './webhooks.ts';
 
 /**
@@ -18,7 +20,10 @@ const BUDGET_MS = 1_000;
 const OWN_SHARE = 0.1;
 
 export type Filtering = {
-  /** Returns the happenings that pass a webhook's filter, or the reason to pause it. */
+  /**
+   * Returns the happenings that pass a webhook's filter, or the reason to pause it.
+   * @throws BatchLate for a filter that took too long and is to be tried again
+   */
   pass(
     webhook: SinkWebhook,
     asked: readonly Known[],
@@ -27,6 +32,7 @@ export type Filtering = {
 
 export function createFiltering(
   tx: TransactionSql,
+  patience: Patience,
   { clock, filterBudgetMs = BUDGET_MS }: { clock: Clock; filterBudgetMs?: number },
 ): Filtering {
   const spentMs = new Map<string, number>();
@@ -42,6 +48,7 @@ export function createFiltering(
       try {
         const timeoutMs = Math.max(filterBudgetMs - spent, filterBudgetMs * OWN_SHARE);
         const found = await passFilter(tx, organizationId, filter, [...keys.values()], timeoutMs);
+        patience.noteInTime(webhook);
         const passing = new Set(found.map(nameOfKey));
         return {
           known: asked.filter(
@@ -49,6 +56,11 @@ export function createFiltering(
           ),
         };
       } catch (error) {
+        if (isLate(error) && patience.isLeft(webhook)) {
+          throw new BatchLate(
+            `a filter of organization ${organizationId} took too long for ${keys.size} requests`,
+          );
+        }
         const message = pauseMessage(error, keys.size, filterBudgetMs);
         const first = Math.min(...asked.map(({ happening }) => happening.at.getTime()));
         const { webhookId } = webhook;
@@ -62,13 +74,21 @@ export function createFiltering(
 
 const STATEMENT_CANCELLED = '57014';
 
+function codeOf(error: unknown): unknown {
+  return (error as { code?: unknown } | null)?.code;
+}
+
+function isLate(error: unknown): boolean {
+  return codeOf(error) === STATEMENT_CANCELLED;
+}
+
 /** @throws the error, when it is none of the filter's */
 function pauseMessage(error: unknown, requests: number, budgetMs: number): string {
   if (isStoreUnavailable(error)) throw error;
   if (error instanceof AssayError) return error.message;
-  const code = (error as { code?: unknown } | null)?.code;
+  const code = codeOf(error);
   // Not the message of Postgres: it may quote a text of a request.
-  if (code === STATEMENT_CANCELLED) {
+  if (isLate(error)) {
     return `The filters of the organization's webhooks took more than ${budgetMs} ms for ${requests} requests`;
   }
   if (typeof code === 'string') return `Postgres could not apply the filter (SQLSTATE ${code})`;

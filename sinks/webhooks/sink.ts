@@ -14,6 +14,7 @@ import { type Happening, happeningsOf } from './events.ts';
 import { createFiltering } from './filtering.ts';
 import { type Known, withFacts } from './known.ts';
 import type { Facts } from './matching.ts';
+import { createPatience, type Patience } from './patience.ts';
 import {
   noteLostFeed,
   noteMissed,
@@ -31,13 +32,14 @@ export type WebhookSinkOptions = {
 };
 
 export function createWebhookSink(options: WebhookSinkOptions): Sink {
+  const patience = createPatience(options.clock);
   return {
     name: 'webhooks',
 
     async apply(tx, changes) {
       const organizations = [...new Set(changes.map(({ organizationId }) => organizationId))];
       const webhooks = await selectWebhooks(tx, organizations);
-      if (webhooks.length > 0) await deliver(tx, changes, webhooks, options);
+      if (webhooks.length > 0) await deliver(tx, changes, webhooks, { ...options, patience });
       const erased = changes.filter(({ kind }) => kind === 'deleted');
       await eraseContent(
         tx,
@@ -59,11 +61,13 @@ export function createWebhookSink(options: WebhookSinkOptions): Sink {
   };
 }
 
+type Delivering = WebhookSinkOptions & { patience: Patience };
+
 async function deliver(
   tx: TransactionSql,
   changes: readonly Change[],
   webhooks: readonly SinkWebhook[],
-  options: WebhookSinkOptions,
+  options: Delivering,
 ): Promise<void> {
   await noteMissed(
     tx,
@@ -115,11 +119,11 @@ async function expand(
   tx: TransactionSql,
   webhooks: readonly SinkWebhook[],
   known: readonly Known[],
-  options: WebhookSinkOptions,
+  options: Delivering,
 ): Promise<{ deliveries: NewDelivery[]; pauses: Pause[] }> {
   const deliveries: NewDelivery[] = [];
   const pauses: Pause[] = [];
-  const filtering = createFiltering(tx, options);
+  const filtering = createFiltering(tx, options.patience, options);
   for (const webhook of webhooks) {
     const asked = known.filter(
       ({ happening: { organizationId, event, only } }) =>

@@ -5,7 +5,7 @@ import t, { type Test } from 'tap';
 import { noteChange } from '#platform/changes/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { registerSink } from '../../../../sinks/feed/cursor.ts';
-import type { Change, ChangeSignal, Sink } from '../../../../sinks/feed/mod.ts';
+import { BatchLate, type Change, type ChangeSignal, type Sink } from '../../../../sinks/feed/mod.ts';
 import { applyNext, runSink } from '../../../../sinks/feed/run-sink.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type CountingSink, countingSink, feedMetrics } from '../../../support/counting-sink.ts';
@@ -185,6 +185,32 @@ t.test('a batch that is too much for a sink gets through in parts', async (t) =>
   await waitFor('all parts', async () => (await idsOf(sink)).length === 8);
   await running.stop();
   t.ok(Math.max(...sizes) === 8 && sizes.some((size) => size <= 2));
+});
+
+t.test('a batch that took too long comes again with a tenth of its changes, and is no failure', async (t) => {
+  const sink = await freshSink('late');
+  const sizes: number[] = [];
+  const late: Sink = {
+    ...sink,
+    async apply(tx, changes) {
+      sizes.push(changes.length);
+      if (sizes.length === 1) throw new BatchLate('a filter waited');
+      await sink.apply(tx, changes);
+    },
+  };
+  await sql.begin(async (tx) => {
+    for (let index = 0; index < 150; index += 1) await note(`l${index}`)(tx);
+  });
+  const running = runSink({
+    ...optionsOf(late),
+    everyMs: 5,
+    changes: polledChanges(5),
+    retry: { firstMs: 1, longestMs: 1 },
+  });
+  await waitFor('all parts', async () => (await idsOf(sink)).length === 150);
+  await running.stop();
+  t.same(sizes, [150, 100, 50]);
+  t.match(await stateOf(sink), { failures: 0, last_error: null });
 });
 
 t.test('a batch ends with the change that fills it, by changes and by keys', async (t) => {

@@ -56,6 +56,21 @@ async function whileBodiesAreLocked<Result>(work: () => Promise<Result>): Promis
   }
 }
 
+/** Longer than a filter may be too slow. */
+const A_WHILE_MS = 60_000;
+
+/** A sink whose filters have `filterBudgetMs` for a batch, and whose clock can be put forward. */
+function impatientSink(filterBudgetMs: number) {
+  let aheadMs = 0;
+  const clock = { ...systemClock, monotonic: () => systemClock.monotonic() + aheadMs };
+  return {
+    sink: createWebhookSink({ log: silentLog, clock, filterBudgetMs }),
+    pass: (ms: number) => {
+      aheadMs += ms;
+    },
+  };
+}
+
 t.test('a filter that Postgres refuses pauses its webhook, and the others get their events', async (t) => {
   const bad = await world.make({ url: URL, events: EVENTS, filter: 'all' });
   const good = await world.make({
@@ -83,14 +98,20 @@ t.test('a filter that takes too long pauses its webhook, and leaves the transact
   const other = await world.make({ url: URL, events: EVENTS });
   const change = await recordChange();
   await sql`delete from assay.webhook_deliveries`;
-  const sink = createWebhookSink({ log: silentLog, clock: systemClock, filterBudgetMs: 50 });
-  const timeout = await whileBodiesAreLocked(() =>
-    sql.begin(async (tx) => {
+  const { sink, pass } = impatientSink(50);
+  const timeout = await whileBodiesAreLocked(async () => {
+    await t.rejects(
+      sql.begin((tx) => sink.apply(tx, [change])),
+      { name: 'BatchLate' },
+    );
+    t.equal((await world.get(slow.id)).state, 'active', 'it is tried again first');
+    pass(A_WHILE_MS);
+    return await sql.begin(async (tx) => {
       await sink.apply(tx, [change]);
       const [row] = await tx`show statement_timeout`;
       return String(row!.statement_timeout);
-    }),
-  );
+    });
+  });
   const [usual] = await sql`show statement_timeout`;
   t.equal(timeout, String(usual!.statement_timeout));
   t.match(await world.get(slow.id), {
@@ -114,12 +135,79 @@ t.test('a filter that takes too long pauses no other webhook of its organization
   const quick = await world.make({ url: URL, events: EVENTS, filter: { response: { status: { gte: 0 } } } });
   const change = await recordChange(REQUESTS);
   await sql`delete from assay.webhook_deliveries`;
-  const sink = createWebhookSink({ log: silentLog, clock: systemClock, filterBudgetMs: 2_000 });
-  await whileBodiesAreLocked(() => sql.begin((tx) => sink.apply(tx, [change])));
+  const { sink, pass } = impatientSink(2_000);
+  await whileBodiesAreLocked(async () => {
+    await t.rejects(
+      sql.begin((tx) => sink.apply(tx, [change])),
+      { name: 'BatchLate' },
+    );
+    pass(A_WHILE_MS);
+    await sql.begin((tx) => sink.apply(tx, [change]));
+  });
   t.equal((await world.get(slow.id)).paused_reason, 'filter');
   t.match(await world.get(quick.id), { state: 'active', missed: null });
   t.equal(await count(quick.id), REQUESTS);
   await Promise.all([forget(slow.id), forget(quick.id)]);
+});
+
+t.test('a filter that waited for Postgres a moment pauses nothing, and no event is missed', async (t) => {
+  const { sql } = world.api.database;
+  const webhook = await world.make({
+    url: URL,
+    events: EVENTS,
+    filter: {
+      left: { response: { body: { contains: 'x' } } },
+      operator: 'or',
+      right: { response: { status: { equals: 200 } } },
+    },
+  });
+  const change = await recordChange();
+  const expected = await count(webhook.id);
+  await sql`delete from assay.webhook_deliveries`;
+  const { sink, pass } = impatientSink(50);
+  for (let time = 0; time < 3; time += 1) {
+    await whileBodiesAreLocked(() =>
+      t.rejects(
+        sql.begin((tx) => sink.apply(tx, [change])),
+        { name: 'BatchLate' },
+      ),
+    );
+    await sql.begin((tx) => sink.apply(tx, [change]));
+    pass(A_WHILE_MS);
+  }
+  t.match(await world.get(webhook.id), { state: 'active', missed: null });
+  t.equal(expected, 1);
+  t.equal(await count(webhook.id), expected);
+  await forget(webhook.id);
+});
+
+t.test('a filter that was paused for its time is not waited for again soon after', async (t) => {
+  const { sql } = world.api.database;
+  const webhook = await world.make({
+    url: URL,
+    events: EVENTS,
+    filter: { response: { body: { contains: 'a' } } },
+  });
+  const change = await recordChange();
+  const { sink, pass } = impatientSink(50);
+  const apply = () => sql.begin((tx) => sink.apply(tx, [change]));
+  const isPaused = async () => (await world.get(webhook.id)).state === 'paused';
+  const resume = () =>
+    world.api.call(`/v1/webhook/${webhook.id}`, { method: 'PATCH', body: { state: 'active' } });
+  await whileBodiesAreLocked(async () => {
+    await t.rejects(apply(), { name: 'BatchLate' });
+    pass(A_WHILE_MS);
+    await apply();
+    t.ok(await isPaused());
+    await resume();
+    t.notOk(await isPaused());
+    await apply();
+    t.ok(await isPaused(), 'at once');
+    await resume();
+    pass(3_600_000);
+    await t.rejects(apply(), { name: 'BatchLate' });
+  });
+  await forget(webhook.id);
 });
 
 t.test('a change that is applied twice makes one delivery', async (t) => {
