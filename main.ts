@@ -14,6 +14,7 @@ import { isLoopback } from '#platform/outbound/mod.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
 import { operatorSentence, type Role, runRole, stopInOrder } from '#platform/process/lifecycle.ts';
 import { giveBackWhenIdle } from '#platform/process/memory.ts';
+import { VERSION } from '#platform/process/version.ts';
 import {
   type DeadLetterStore,
   deadLettersCommand,
@@ -242,9 +243,9 @@ async function runMigrations(): Promise<void> {
 }
 
 async function main(): Promise<void> {
-  const program = new Command('assay').description(
-    'An LLM gateway that logs every request and grades the answers',
-  );
+  const program = new Command('assay')
+    .description('An LLM gateway that logs every request and grades the answers')
+    .version(VERSION);
   program
     .addArgument(
       new Argument('[role]', 'run one role against DATABASE_URL; all of them without it').choices(ROLES),

@@ -60,15 +60,17 @@ function copySources(t: Test) {
       return [latest, ...others];
     },
     help: () => node('--disable-warning=ExperimentalWarning', 'dist/main.js', '--help'),
+    version: () => node('--disable-warning=ExperimentalWarning', 'dist/main.js', '--version'),
   };
 }
 
 t.test('the bundle follows the sources, and the one before stays for a program that runs', async (t) => {
-  const { root, build, builds, help } = copySources(t);
+  const { root, build, builds, help, version } = copySources(t);
   build();
   const [first] = builds();
   t.same(builds(), [first]);
   t.match(help(), /An LLM gateway/);
+  t.equal(version(), `${JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')).version}\n`);
 
   writeFileSync(join(root, 'core', 'unrelated.ts'), 'export {};\n');
   build();
