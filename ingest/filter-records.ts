@@ -8,7 +8,7 @@
  */
 import { AssayError } from '#core/contracts/errors.ts';
 import { compileFilter, Parameters, parseFilter, type Statement } from '#core/filter/mod.ts';
-import { isStoreUnavailable, type TransactionSql, withinTime } from '#platform/postgres/mod.ts';
+import { isCancelled, isStoreUnavailable, type TransactionSql, withinTime } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { StorableRecord } from './build-record.ts';
 import type { OnlineEvaluator, Sample } from './online-evaluators.ts';
@@ -101,7 +101,7 @@ export class RecordFilters {
       return passing;
     } catch (error) {
       if (isStoreUnavailable(error)) throw error;
-      if (isTimeout(error) && (spent > 0 || !this.#wasSlow(onlineId))) late.push(evaluator);
+      if (isCancelled(error) && (spent > 0 || !this.#wasSlow(onlineId))) late.push(evaluator);
       else failed.push({ evaluator, message: this.#messageOf(error, matching.length), error });
     } finally {
       spentMs.set(organizationId, spent + this.#clock.monotonic() - began);
@@ -124,7 +124,7 @@ export class RecordFilters {
 
   /** Not the message of Postgres: it may quote a text of a request. */
   #messageOf(error: unknown, requests: number): string {
-    if (isTimeout(error)) {
+    if (isCancelled(error)) {
       return `The filter of the online evaluator took more than ${this.#budgetMs} ms for ${requests} requests`;
     }
     if (error instanceof AssayError) return error.message;
@@ -205,9 +205,5 @@ function filterStatement(
   const text = `select request_id from assay.requests r where ${conditions.join(' and ')}`;
   return { text, values: parameters.values };
 }
-
-const STATEMENT_CANCELLED = '57014';
-
-const isTimeout = (error: unknown) => codeOf(error) === STATEMENT_CANCELLED;
 
 const codeOf = (error: unknown) => (error as { code?: unknown } | null)?.code;

@@ -7,7 +7,13 @@ import { countedGapMs, evaluate, type Reading } from '#core/alerts/mod.ts';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
-import { inOrganization, isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import {
+  inOrganization,
+  isCancelled,
+  isStoreUnavailable,
+  type Sql,
+  type TransactionSql,
+} from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Polling, startPolling } from '#platform/process/polling.ts';
 import { type ClaimedAlert, claimAlerts, type Outcome, readNextDueMs, settleRun } from './claim.ts';
@@ -25,8 +31,6 @@ const LEAST_SLEEP_MS = 100;
 const CONCURRENCY = 2;
 /** The longest wait after failures in a row, each of which doubles it: a slow alert must not take the time of others. */
 const LONGEST_RETRY_MINUTES = 16;
-/** SQLSTATE of a statement that took longer than the pool allows. */
-const QUERY_CANCELED = '57014';
 
 export type AlertingOptions = {
   /** As the owner of the tables, with a short statement timeout. */
@@ -168,7 +172,7 @@ async function measureOrFail(
   } catch (error) {
     if (isStoreUnavailable(error)) throw error;
     if (error instanceof AssayError) return error.message;
-    if ((error as { code?: unknown }).code === QUERY_CANCELED) {
+    if (isCancelled(error)) {
       return 'The query took too long: narrow its filter, or shorten its window';
     }
     log.error({ alertId: alert.alertId, error: describeError(error) }, 'an alert cannot be evaluated');

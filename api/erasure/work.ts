@@ -8,14 +8,17 @@ import { Parameters, parseFilter } from '#core/filter/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import {
   inOrganization,
+  isCancelled,
   isStoreUnavailable,
   noteActor,
   type Sql,
   type TransactionSql,
   withActor,
+  withinTime,
 } from '#platform/postgres/mod.ts';
 import { type Polling, startPolling } from '#platform/process/polling.ts';
 import { Rests } from '#platform/process/rests.ts';
+import { oldestRequestMs, type Page, TimeSlices } from '#platform/records/mod.ts';
 import { conditionOf, runStatement } from '../requests/mod.ts';
 import { eraseCopies, eraseRequests, PAGE } from './erase.ts';
 
@@ -23,13 +26,17 @@ import { eraseCopies, eraseRequests, PAGE } from './erase.ts';
 const RETRY_MS = 1_000;
 /** Time until the next look without a job: one of another process is taken over if that process dies. */
 const IDLE_MS = 30_000;
-/** Failures in a row after which a job ends. A page that takes too long once does so again. */
+/** Time to look for a page. All deletions take turns in one connection, and a page that takes longer is looked for in less of the log. */
+const FIND_MS = 10_000;
+/** Failures in a row after which a job ends. */
 const MAX_FAILURES = 5;
 
 export type EraseOptions = {
   /** As the owner of the tables, to find the jobs of all organizations. */
   sql: Sql;
   log: Logger;
+  /** Overrides the time to look for a page, in milliseconds. */
+  findMs?: number;
   /** Announces an erasure to the gateways that Postgres's notifications do not reach. */
   announce(): Promise<void>;
 };
@@ -37,10 +44,11 @@ export type EraseOptions = {
 /** Works on the jobs of all organizations until it is stopped. */
 export function startErasing(options: EraseOptions): Polling {
   const rests = new Rests();
+  const slices = new TimeSlices();
   return startPolling({
     // Page after page as long as there is a job; organizations and their jobs take turns.
     work: async () => {
-      if ((await eraseNextPage(options, rests)) !== null) return 0;
+      if ((await eraseNextPage(options, rests, slices)) !== null) return 0;
       return (await findJob(options.sql, [])) === undefined ? IDLE_MS : RETRY_MS;
     },
     onError: (error) => {
@@ -64,23 +72,26 @@ type Key = { created_at: Date; request_id: string };
 
 /**
  * Erases a page of the job that has waited longest, of an organization that does not rest if there is one.
- * @returns the number of erased requests; null when there is no job, or its page failed
+ * @returns the number of erased requests; null when there is no job, or its page failed or took too long to find
  * @internal Exported so that tests erase one page at a time.
  */
 export async function eraseNextPage(
   options: EraseOptions,
   rests: Rests = new Rests(),
+  slices: TimeSlices = new TimeSlices(),
 ): Promise<number | null> {
   const job = await findJob(options.sql, rests.owners());
   if (job === undefined) return null;
-  return await rests.after(job.organizationId, () => erasePageOf(job, options));
+  return await rests.after(job.organizationId, () => erasePageOf(job, options, slices));
 }
 
 /** @returns as `eraseNextPage` */
-async function erasePageOf(job: Job, { sql, log, announce }: EraseOptions): Promise<number | null> {
+async function erasePageOf(job: Job, options: EraseOptions, slices: TimeSlices): Promise<number | null> {
+  const { sql, log, announce } = options;
   try {
-    const page = await asOrganization(sql, job, (tx) => findPage(tx, job));
-    const ids = page.map(({ request_id }) => request_id);
+    const page = await findPage(job, options, slices);
+    if (page === null) return null;
+    const ids = page.keys.map(({ request_id }) => request_id);
     await eraseCopies((work) => asOrganization(sql, job, work), ids, job.keyId);
     const erased = await asOrganization(sql, job, (tx) => erasePage(tx, job, page));
     if (erased > 0) await announce();
@@ -121,7 +132,30 @@ function asOrganization<T>(
   });
 }
 
-async function findPage(tx: TransactionSql, job: Job): Promise<Key[]> {
+/** Finds the next page. Null: it took too long; the next look is at less of the log. */
+async function findPage(
+  job: Job,
+  { sql, findMs = FIND_MS }: EraseOptions,
+  slices: TimeSlices,
+): Promise<Page<Key> | null> {
+  const { jobId, organizationId } = job;
+  const fromMs = (job.cursorCreatedAt ?? job.until).getTime();
+  try {
+    return await slices.nextPage(jobId, fromMs, PAGE, (floorMs) =>
+      asOrganization(sql, job, (tx) => withinTime(tx, findMs, (apart) => selectPage(apart, job, floorMs))),
+    );
+  } catch (error) {
+    const isShorter =
+      isCancelled(error) && slices.shorten(jobId, fromMs, await oldestRequestMs(sql, organizationId));
+    if (!isShorter) throw error;
+    await sql`
+      update assay.erasure_jobs set updated_at = now()
+       where organization_id = ${organizationId} and job_id = ${jobId} and state = 'running'`;
+    return null;
+  }
+}
+
+async function selectPage(tx: TransactionSql, job: Job, floorMs: number | null): Promise<Key[]> {
   const parameters = new Parameters();
   const query = {
     filter: parseFilter(job.filter),
@@ -134,6 +168,8 @@ async function findPage(tx: TransactionSql, job: Job): Promise<Key[]> {
     conditionOf(query, organization, parameters, { joins: false }),
     `r.created_at <= ${parameters.bind(job.until.toISOString(), 'timestamptz')}`,
   ];
+  if (floorMs !== null)
+    conditions.push(`r.created_at >= ${parameters.bind(new Date(floorMs).toISOString(), 'timestamptz')}`);
   if (job.cursorCreatedAt !== null) {
     const at = parameters.bind(job.cursorCreatedAt.toISOString(), 'timestamptz');
     conditions.push(
@@ -147,24 +183,24 @@ async function findPage(tx: TransactionSql, job: Job): Promise<Key[]> {
 }
 
 /** Erases a page. Returns 0 when the job was cancelled, or another process has erased the page, in the meantime. */
-async function erasePage(tx: TransactionSql, job: Job, page: readonly Key[]): Promise<number> {
-  const last = page.at(-1);
-  const isLast = page.length < PAGE;
+async function erasePage(tx: TransactionSql, job: Job, { keys, next }: Page<Key>): Promise<number> {
+  const last = keys.at(-1);
+  const isLast = next === null;
   // The row is locked from here on: a cancellation waits, and another process finds that the job has moved on.
   const moved = await tx`
     update assay.erasure_jobs
-       set cursor_created_at = ${last?.created_at ?? job.cursorCreatedAt},
-           cursor_request_id = ${last?.request_id ?? job.cursorRequestId},
+       set cursor_created_at = ${next?.createdAt ?? last?.created_at ?? job.cursorCreatedAt},
+           cursor_request_id = ${next?.requestId ?? last?.request_id ?? job.cursorRequestId},
            failures = 0, updated_at = now(), state = case when ${isLast} then 'completed' else 'running' end,
            finished_at = case when ${isLast} then now() end, filter = case when ${isLast} then null else filter end
      where organization_id = ${job.organizationId} and job_id = ${job.jobId} and state = 'running'
        and cursor_created_at is not distinct from ${job.cursorCreatedAt}::timestamptz
        and cursor_request_id is not distinct from ${job.cursorRequestId}::text
     returning 1`;
-  if (moved.length === 0 || page.length === 0) return 0;
+  if (moved.length === 0 || keys.length === 0) return 0;
   const { erased } = await eraseRequests(
     tx,
-    page.map((key) => key.request_id),
+    keys.map((key) => key.request_id),
     job.keyId,
   );
   await tx`

@@ -1,10 +1,9 @@
 import { AssayError, describeError, httpStatusOf } from '#core/contracts/errors.ts';
 import { Reply } from '#platform/http-server/mod.ts';
-import { isStoreUnavailable } from '#platform/postgres/mod.ts';
+import { isCancelled, isStoreUnavailable } from '#platform/postgres/mod.ts';
 import { LoggingRateError } from '../log/mod.ts';
 import { LoginRateError } from '../login/mod.ts';
 
-const QUERY_CANCELED = '57014';
 /** Mostly a lack of locks: a statement locks every partition that it may read. */
 const OUT_OF_MEMORY = '53200';
 /** Failures that take longer to pass: other calls have what this one needs. */
@@ -31,7 +30,7 @@ export function toAssayError(error: unknown): AssayError {
       detail,
     });
   }
-  if (code === QUERY_CANCELED) {
+  if (isCancelled(error)) {
     const message =
       'The query took too long: narrow it, for example by request.created_at, or compare fields other than bodies and values';
     return new AssayError('query_too_slow', message, { cause: error, detail });

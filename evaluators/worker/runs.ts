@@ -4,11 +4,10 @@
  */
 import { RUNS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
-import { compileFilter, Parameters, parseFilter } from '#core/filter/mod.ts';
-import { laneOf, type Scope, type ScoringType } from '#core/scoring/mod.ts';
-import { lastOfSession } from '#core/sessions/mod.ts';
+import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import {
+  isCancelled,
   isStoreUnavailable,
   type Listener,
   onAnnounced,
@@ -17,6 +16,7 @@ import {
 } from '#platform/postgres/mod.ts';
 import { startPolling } from '#platform/process/polling.ts';
 import { Rests } from '#platform/process/rests.ts';
+import { type Key, RunRequests, type Walk } from './run-requests.ts';
 
 /** Time between looks while runs wait for their evaluations, or for a page that failed to be tried again. */
 const BUSY_SLEEP_MS = 1_000;
@@ -34,22 +34,10 @@ type RunsOptions = {
   onScheduled(): void;
 };
 
-type Run = {
-  runId: string;
-  organizationId: string;
-  evaluatorId: string;
+type Run = Walk & {
   version: number;
-  filter: unknown;
+  /** Requests that it may still take; null: all. */
   left: number | null;
-  until: Date;
-  cursorCreatedAt: Date | null;
-  cursorRequestId: string | null;
-  /** Null: every request. */
-  sampleSize: number | null;
-  sampleSeed: string | null;
-  /** The highest point of a request in the sample; null: not known yet. */
-  sampleUntil: string | null;
-  scope: Scope;
   scoringType: ScoringType;
   adapter: string | null;
 };
@@ -57,10 +45,11 @@ type Run = {
 /** Schedules pages of runs until it is stopped. */
 export function scheduleRuns({ sql, listener, log, onScheduled }: RunsOptions): { stop(): Promise<void> } {
   const rests = new Rests();
+  const requests = new RunRequests();
   const polling = startPolling({
     // Page after page as long as any run has one; organizations and their runs take turns.
     work: async () => {
-      const scheduled = await scheduleNextPage(sql, log, rests);
+      const scheduled = await scheduleNextPage(sql, log, rests, requests);
       if (scheduled !== null && scheduled > 0) onScheduled();
       if (scheduled !== null) return 0;
       return (await areRunsWaiting(sql)) ? BUSY_SLEEP_MS : announced.longestSleepMs();
@@ -94,30 +83,41 @@ export async function scheduleNextPage(
   sql: Sql,
   log: Logger,
   rests: Rests = new Rests(),
+  requests: RunRequests = new RunRequests(),
 ): Promise<number | null> {
   return await sql.begin(async (tx) => {
     const run = await takeRun(tx, rests.owners());
     if (run === null) return null;
-    return await rests.after(run.organizationId, () => schedulePage(tx, run, log));
+    return await rests.after(run.organizationId, () => schedulePage(tx, run, requests, log));
   });
 }
 
-async function schedulePage(tx: TransactionSql, run: Run, log: Logger): Promise<number | null> {
+async function schedulePage(
+  tx: TransactionSql,
+  run: Run,
+  requests: RunRequests,
+  log: Logger,
+): Promise<number | null> {
+  const find = <T>(query: (apart: TransactionSql) => Promise<T>) => orPostpone(tx, run, requests, log, query);
   if (run.sampleSize !== null && run.sampleUntil === null) {
-    return await orPostpone(tx, run, log, (apart) => chooseSample(apart, run));
+    return await find(async (apart) => noteSample(apart, run, await requests.findSample(apart, run)));
   }
   const limit = Math.min(PAGE, run.left ?? PAGE);
-  const page = limit === 0 ? [] : await orPostpone(tx, run, log, (apart) => nextPage(apart, run, limit));
+  const page =
+    limit === 0 ? { keys: [], next: null } : await find((apart) => requests.nextPage(apart, run, limit));
   if (page === null) return null;
   if (!(await lockRun(tx, run))) return 0;
-  const scheduled = page.length === 0 ? 0 : await schedule(tx, run, page);
-  const last = page.at(-1);
-  const isFinished = page.length < limit || limit === 0;
+  const scheduled = page.keys.length === 0 ? 0 : await schedule(tx, run, page.keys);
+  const last = page.keys.at(-1);
+  const reached = page.next ?? {
+    createdAt: last?.created_at ?? run.cursorCreatedAt,
+    requestId: last?.request_id ?? run.cursorRequestId,
+  };
   await tx`
     update assay.evaluation_runs
-       set scheduled = scheduled + ${scheduled}, updated_at = now(), state = ${isFinished ? 'scheduled' : 'running'},
-           cursor_created_at = ${last?.created_at ?? run.cursorCreatedAt},
-           cursor_request_id = ${last?.request_id ?? run.cursorRequestId}
+       set scheduled = scheduled + ${scheduled}, updated_at = now(),
+           state = ${page.next === null ? 'scheduled' : 'running'},
+           cursor_created_at = ${reached.createdAt}, cursor_request_id = ${reached.requestId}
      where run_id = ${run.runId}`;
   return scheduled;
 }
@@ -174,12 +174,14 @@ async function selectRuns(tx: TransactionSql, resting: readonly string[]): Promi
      order by r.organization_id = any(${[...resting]}::uuid[]), r.updated_at limit ${MOST_TAKEN}`;
 }
 
-type Key = { created_at: Date; request_id: string; session_id: string | null };
-
-/** Returns what a query of a run returns; null if it failed or timed out: then the run goes last, and delays no other. */
+/**
+ * Returns what a query of a run returns; null if it failed or timed out: then the run goes last, and delays no other. One that timed
+ * out looks through less time from then on.
+ */
 async function orPostpone<T>(
   tx: TransactionSql,
   run: Run,
+  requests: RunRequests,
   log: Logger,
   query: (apart: TransactionSql) => Promise<T>,
 ): Promise<T | null> {
@@ -187,7 +189,9 @@ async function orPostpone<T>(
     return (await tx.savepoint(query)) as T;
   } catch (error) {
     if (isStoreUnavailable(error)) throw error;
-    log.error({ runId: run.runId, error: describeError(error) }, 'cannot schedule a page of a run');
+    const isShorter = isCancelled(error) && (await requests.shorten(tx, run));
+    if (!isShorter)
+      log.error({ runId: run.runId, error: describeError(error) }, 'cannot schedule a page of a run');
     await tx`
       update assay.evaluation_runs set updated_at = clock_timestamp()
        where run_id = ${run.runId} and state = 'running'`;
@@ -195,59 +199,12 @@ async function orPostpone<T>(
   }
 }
 
-/** Returns the conditions on a request `r` of a run: of a run over sessions, each session is evaluated at its newest request. */
-function conditionsOf(run: Run, parameters: Parameters): string[] {
-  if (run.scope === 'session') return lastOfSession({ ...run, filter: parseFilter(run.filter) }, parameters);
-  return [
-    `r.organization_id = ${parameters.bind(run.organizationId, 'uuid')}`,
-    `r.source <> 'evaluator'`,
-    `r.created_at <= ${parameters.bind(run.until.toISOString(), 'timestamptz')}`,
-    compileFilter(parseFilter(run.filter), parameters, { joins: false }),
-  ];
-}
-
-/**
- * Chooses the sample of a run: the requests with the lowest points, as online sampling would choose them. Only the highest
- * of these points is stored, and the walk passes over the requests above it.
- */
-async function chooseSample(tx: TransactionSql, run: Run): Promise<0> {
-  const parameters = new Parameters();
-  const conditions = conditionsOf(run, parameters);
-  const text = `
-    select max(point) as until from (
-      select ${pointOf(run, parameters)} as point from assay.requests r where ${conditions.join(' and ')}
-       order by 1 limit ${run.sampleSize!}) sample`;
-  const [row] = await tx.unsafe<{ until: string | null }[]>(text, parameters.values as string[]);
+/** Notes the highest point of a run's sample; null: it goes last, and looks on at its next turn. */
+async function noteSample(tx: TransactionSql, { runId }: Run, sampleUntil: string | null): Promise<0> {
   await tx`
-    update assay.evaluation_runs set sample_until = ${row?.until ?? 0}::int8, updated_at = now()
-     where run_id = ${run.runId} and state = 'running'`;
+    update assay.evaluation_runs set sample_until = ${sampleUntil}::int8, updated_at = now()
+     where run_id = ${runId} and state = 'running'`;
   return 0;
-}
-
-/** Returns the point of a request `r`, or of its session, in the sampling of a run, of 2^48: the same 48 bits as `samplingPoint`. */
-function pointOf({ evaluatorId, sampleSeed, scope }: Run, parameters: Parameters): string {
-  const sampled = scope === 'session' ? 'r.session_id' : 'r.request_id';
-  const sampler = parameters.bind(sampleSeed === null ? evaluatorId : `${evaluatorId}/${sampleSeed}`, 'text');
-  const digest = `sha256(convert_to(${sampler}, 'UTF8') || '\\x00'::bytea || convert_to(${sampled}, 'UTF8'))`;
-  return `('x' || left(encode(${digest}, 'hex'), 12))::bit(48)::int8`;
-}
-
-async function nextPage(tx: TransactionSql, run: Run, limit: number): Promise<Key[]> {
-  const parameters = new Parameters();
-  const conditions = conditionsOf(run, parameters);
-  if (run.sampleUntil !== null) {
-    conditions.push(`${pointOf(run, parameters)} <= ${parameters.bind(run.sampleUntil, 'int8')}`);
-  }
-  if (run.cursorCreatedAt !== null) {
-    const at = parameters.bind(run.cursorCreatedAt.toISOString(), 'timestamptz');
-    conditions.push(
-      `(r.created_at, r.request_id) < (${at}, ${parameters.bind(run.cursorRequestId, 'text')})`,
-    );
-  }
-  const text = `
-    select r.created_at, r.request_id, r.session_id from assay.requests r where ${conditions.join(' and ')}
-     order by r.created_at desc, r.request_id desc limit ${limit}`;
-  return await tx.unsafe<Key[]>(text, parameters.values as string[]);
 }
 
 async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {

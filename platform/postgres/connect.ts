@@ -167,3 +167,10 @@ export function isStoreUnavailable(error: unknown): boolean {
   if (SESSION_SEVERITIES.has(severity)) return true;
   return typeof code === 'string' && (CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code));
 }
+
+const QUERY_CANCELED = '57014';
+
+/** Returns whether Postgres cancelled a statement, which took longer than it may. */
+export function isCancelled(error: unknown): boolean {
+  return (error as { code?: unknown } | null)?.code === QUERY_CANCELED;
+}

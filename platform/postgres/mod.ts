@@ -6,6 +6,7 @@ export { mayHaveWritten, noteBegun, noteReading, noteUrgent, withClient } from '
 export {
   connectPostgres,
   inOrganization,
+  isCancelled,
   isStoreUnavailable,
   type Sql,
   type TransactionSql,

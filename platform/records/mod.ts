@@ -16,3 +16,4 @@ export {
   recordColumns,
   recordsStatement,
 } from './records.ts';
+export { oldestRequestMs, type Page, TimeSlices } from './time-slices.ts';

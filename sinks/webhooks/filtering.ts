@@ -1,6 +1,6 @@
 /** Applies the filters of webhooks to a batch, within a time for each organization. */
 import { AssayError } from '#core/contracts/errors.ts';
-import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
+import { isCancelled, isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { BatchLate } from '../feed/mod.ts';
 import type { Known } from './known.ts';
@@ -56,7 +56,7 @@ export function createFiltering(
           ),
         };
       } catch (error) {
-        if (isLate(error) && patience.isLeft(webhook)) {
+        if (isCancelled(error) && patience.isLeft(webhook)) {
           throw new BatchLate(
             `a filter of organization ${organizationId} took too long for ${keys.size} requests`,
           );
@@ -72,25 +72,15 @@ export function createFiltering(
   };
 }
 
-const STATEMENT_CANCELLED = '57014';
-
-function codeOf(error: unknown): unknown {
-  return (error as { code?: unknown } | null)?.code;
-}
-
-function isLate(error: unknown): boolean {
-  return codeOf(error) === STATEMENT_CANCELLED;
-}
-
 /** @throws the error, when it is none of the filter's */
 function pauseMessage(error: unknown, requests: number, budgetMs: number): string {
   if (isStoreUnavailable(error)) throw error;
   if (error instanceof AssayError) return error.message;
-  const code = codeOf(error);
   // Not the message of Postgres: it may quote a text of a request.
-  if (isLate(error)) {
+  if (isCancelled(error)) {
     return `The filters of the organization's webhooks took more than ${budgetMs} ms for ${requests} requests`;
   }
+  const code = (error as { code?: unknown } | null)?.code;
   if (typeof code === 'string') return `Postgres could not apply the filter (SQLSTATE ${code})`;
   throw error;
 }

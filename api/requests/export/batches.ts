@@ -5,6 +5,7 @@
  * goes in windows: the next so many records whether they pass or not, found by the primary key alone. The size of a window
  * follows the time that the last one took.
  */
+import { isCancelled } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import type { RequestKey } from '../find-keys.ts';
 import type { Read } from '../load.ts';
@@ -36,8 +37,6 @@ const SLOW_MS = 1_000;
 const SMALLEST_SLOW_WINDOW = 500;
 /** The factor by which a window shrinks after a statement was cancelled for its time. */
 const SHRINK_AFTER_CANCEL = 10;
-
-const QUERY_CANCELED = '57014';
 
 export type WalkOptions = {
   organizationId: string;
@@ -71,8 +70,7 @@ export async function* walkRecords(options: WalkOptions): AsyncGenerator<ExportR
     try {
       batch = await readBatch(options, { after, size, rows, window, isLastWindow });
     } catch (error) {
-      if ((error as { code?: unknown } | null)?.code !== QUERY_CANCELED || size <= SMALLEST_WINDOW)
-        throw error;
+      if (!isCancelled(error) || size <= SMALLEST_WINDOW) throw error;
       size = Math.max(SMALLEST_WINDOW, Math.floor(size / SHRINK_AFTER_CANCEL));
       window = null;
       continue;

@@ -5,6 +5,7 @@ import t, { type Test } from 'tap';
 import { noteActor, withActor } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { Rests } from '#platform/process/rests.ts';
+import { TimeSlices } from '#platform/records/mod.ts';
 import { createErasureService } from '../../../../api/erasure/mod.ts';
 import { eraseNextPage, startErasing } from '../../../../api/erasure/work.ts';
 import { createRequestService } from '../../../../api/requests/mod.ts';
@@ -12,6 +13,7 @@ import { startTestApi } from '../../../support/api.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { connectAsApi, openTransaction } from '../../../support/postgres.ts';
 import { insertRequests, type SeedRequest } from '../../../support/seed-requests.ts';
+import { insertSlowRequests, SLOW_FILTER } from '../../../support/slow-requests.ts';
 import { createWorld, silentLog } from '../../../support/world.ts';
 
 type Job = {
@@ -272,6 +274,22 @@ t.test('a job whose filter always fails ends as failed, and keeps no other waiti
   t.match(await service.get(key.organizationId, good.id), { state: 'completed', deleted: 1 });
 });
 
+t.test('a deletion whose filter takes too long for the whole log goes through it in parts', async (t) => {
+  const { sql, service, key, worker } = await still(t);
+  const REQUESTS = 200;
+  await insertSlowRequests(sql, key.organizationId, REQUESTS, [1, 100, REQUESTS - 1]);
+  const { id } = (await service.start(key, { filter: SLOW_FILTER })) as Job;
+  const slow = { ...worker(), findMs: 100 };
+  const slices = new TimeSlices();
+  const next = () => eraseNextPage(slow, new Rests(), slices);
+  t.equal(await next(), null, 'all at once takes too long');
+  const state = async () => (await service.get(key.organizationId, id)).state;
+  while ((await state()) === 'running') await next();
+  t.match(await service.get(key.organizationId, id), { state: 'completed', deleted: 3, error: null });
+  const [left] = await sql`select count(*)::int4 as count from assay.requests`;
+  t.equal(left!.count, REQUESTS - 3);
+});
+
 t.test('slow deletions of one organization keep those of others waiting for one page only', async (t) => {
   const world = await still(t);
   const { sql, service, key, seedOwn } = world;
@@ -283,7 +301,7 @@ t.test('slow deletions of one organization keep those of others waiting for one 
   const { id } = (await service.start(other, { filter: byUser('u') })) as Job;
   const worker = {
     ...world.worker(),
-    sql: world.connect({ max: 1, statementTimeoutMs: 1_000 }),
+    findMs: 1_000,
   };
   const keeper = await openTransaction(
     sql,

@@ -1,12 +1,15 @@
 /** The processes that schedule runs: several at once, dying ones, and pages that fail. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { samplingPoint } from '#core/scoring/mod.ts';
 import { connectPostgres, createListener, type TransactionSql } from '#platform/postgres/mod.ts';
 import { Rests } from '#platform/process/rests.ts';
+import { RunRequests } from '../../../../evaluators/worker/run-requests.ts';
 import { scheduleNextPage, scheduleRuns } from '../../../../evaluators/worker/runs.ts';
 import { waitFor } from '../../../support/assay.ts';
 import type { World } from '../../../support/evaluation-queue.ts';
 import { openTransaction } from '../../../support/postgres.ts';
+import { insertSlowRequests, SLOW_FILTER } from '../../../support/slow-requests.ts';
 import {
   lockEvaluations,
   log,
@@ -141,6 +144,28 @@ t.test('slow pages of one organization keep the runs of others waiting for one o
   t.same([await next(), await next(), await next()], [1, 1, 1]);
   t.equal(await next(), null, 'while no other has work, it has its turn');
   await keeper.end();
+});
+
+t.test('a run whose filter takes too long for the whole log goes through it in parts', async (t) => {
+  const { world, organizationId, make, start, get } = await setUp(t);
+  const REQUESTS = 200;
+  const marked = await insertSlowRequests(world.sql, organizationId, REQUESTS, [1, 100, REQUESTS - 1]);
+  const [evaluator, sampling] = [await make('all'), await make('sample')];
+  const run = await start(evaluator, { filter: SLOW_FILTER });
+  const sample = await start(sampling, { filter: SLOW_FILTER, sample: { n: 2 } });
+  const requests = new RunRequests(100);
+  const next = () => scheduleNextPage(world.sql, log, new Rests(), requests);
+  t.same([await next(), await next()], [null, null], 'all at once takes too long');
+  const areRunning = async () =>
+    (await world.sql`select from assay.evaluation_runs where state = 'running' limit 1`).length > 0;
+  while (await areRunning()) await next();
+  t.equal((await get(evaluator, run)).scheduled, 3);
+  t.same(requestIds(await scheduledOf(world, evaluator)), [...marked].sort());
+  t.equal((await get(sampling, sample)).scheduled, 2);
+  const byPoint = [...marked].sort(
+    (one, other) => samplingPoint(sampling.evaluatorId, one) - samplingPoint(sampling.evaluatorId, other),
+  );
+  t.same(requestIds(await scheduledOf(world, sampling)), byPoint.slice(0, 2).sort());
 });
 
 t.test('a run whose page takes long can be cancelled, and holds up no feed of changes', async (t) => {
