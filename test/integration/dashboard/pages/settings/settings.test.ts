@@ -32,7 +32,10 @@ story('What is being typed into a filter outlasts what arrives meanwhile', async
   await page.goto('/settings?tab=audit');
   await page.getByLabel('Action').pressSequentially('revo');
   names.resolve();
-  await page.getByRole('cell', { name: /^API key .*…\)$/ }).first().waitFor();
+  await page
+    .getByRole('cell', { name: /^API key .*…\)$/ })
+    .first()
+    .waitFor();
   await page.getByLabel('Action').pressSequentially('ke');
   t.equal(await page.getByLabel('Action').inputValue(), 'revoke');
   await page.getByLabel('Action').press('Tab');
