@@ -59,7 +59,7 @@ export class ClientConnection {
     this.#idleSince = options.now();
     this.#deadline = this.#idleSince + KEPT_FOR_S * 1_000;
     socket.on('data', (piece: Buffer) => this.#onData(piece));
-    socket.on('drain', () => this.#exchange?.answer.drained());
+    socket.on('drain', () => this.#onDrain());
     socket.once('end', () => this.#onDisconnect());
     socket.on('error', () => {});
     socket.once('close', () => {
@@ -107,12 +107,22 @@ export class ClientConnection {
       const rest = this.#readBody(piece);
       if (rest === null) return;
       this.#pending = this.#pending === null ? rest : Buffer.concat([this.#pending, rest]);
-      if (this.#exchange === null) this.#readHead();
+      if (this.#isReady) this.#readHead();
       // The next request waits, so a client that pipelines more of them must wait too.
-      else if (this.#pending.length > MAX_HEAD_BYTES) this.#socket.pause();
+      if (this.#pending !== null && this.#pending.length > MAX_HEAD_BYTES) this.#socket.pause();
     } catch (error) {
       this.#refuseMalformed(error);
     }
+  }
+
+  /** True when the next request may begin: the responses to a client that pipelines requests and reads none must not pile up. */
+  get #isReady(): boolean {
+    return this.#exchange === null && !this.#socket.writableNeedDrain;
+  }
+
+  #onDrain(): void {
+    if (this.#exchange !== null) this.#exchange.answer.drained();
+    else this.#readNext();
   }
 
   /** Passes bytes to the body of the current request. Returns the bytes behind it; null: there are none. */
@@ -153,6 +163,7 @@ export class ClientConnection {
       // No head has begun: empty lines do not extend the deadline of an idle connection.
       this.#pending = bytes.length === 0 ? null : bytes;
       this.#searchedBytes = 0;
+      this.#readOn();
     } else {
       this.#pending = bytes;
       this.#searchedBytes = bytes.length;
@@ -160,7 +171,13 @@ export class ClientConnection {
       if (lineEnd >= 0 && bytes[lineEnd - 1] !== CARRIAGE_RETURN)
         throw new NotHttp('a line does not end in CR LF');
       if (isNew) this.#deadline = this.#options.now() + HEAD_TIMEOUT_MS;
+      this.#readOn();
     }
+  }
+
+  /** Reads from the socket again, if it was paused. */
+  #readOn(): void {
+    if (this.#socket.isPaused()) this.#socket.resume();
   }
 
   #startExchange(head: RequestHead, bytes: Buffer, from: number): void {
@@ -168,9 +185,7 @@ export class ClientConnection {
     const socket = this.#socket;
     const body = new IncomingBody(head.framing, {
       pause: () => socket.pause(),
-      resume: () => {
-        if (socket.isPaused()) socket.resume();
-      },
+      resume: () => this.#readOn(),
       sendContinue: head.awaitsContinue ? () => socket.write(CONTINUE) : null,
     });
     const answer = new ResponseWriter({
@@ -188,6 +203,8 @@ export class ClientConnection {
     this.#exchange = exchange;
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);
+    // A socket that was paused stays so while more requests wait: each of them would let in a piece with hundreds.
+    if (body.isWhole && bytes.length - read <= MAX_HEAD_BYTES) this.#readOn();
     this.#awaitBody(body);
     const request = new ServerRequest(head, body, exchange);
     try {
@@ -238,13 +255,13 @@ export class ClientConnection {
     this.#exchange = null;
     this.#idleSince = this.#options.now();
     this.#deadline = this.#idleSince + KEPT_FOR_S * 1_000;
-    if (this.#socket.isPaused()) this.#socket.resume();
     // In a later turn of the event loop, not inside the end of the previous response.
     if (this.#pending !== null) setImmediate(() => this.#readNext());
+    else this.#readOn();
   }
 
   #readNext(): void {
-    if (this.#exchange !== null || this.#pending === null || this.#isClosing) return;
+    if (!this.#isReady || this.#pending === null || this.#isClosing) return;
     try {
       this.#readHead();
     } catch (error) {
