@@ -182,11 +182,13 @@ function parseResponseHead(text: string): ResponseHead {
   const headers = collectHeaders(parseHeaderLines(lines));
   const connection = optionsOf(headers.connection);
   const framing = framingOf(status, headers);
+  const { 'transfer-encoding': coding, 'content-length': length } = headers;
   // Proxies may disagree on a length beside chunks, and on chunks in HTTP/1.0: the connection is not used again (RFC 9112,
-  // sections 6.1 and 6.3).
-  const isAmbiguous =
-    headers['transfer-encoding'] !== undefined &&
-    (headers['content-length'] !== undefined || statusLine[1] === '0');
+  // sections 6.1 and 6.3). Nor is one whose provider announces a body where there can be none: should it come, the next call,
+  // of any organization, would take it for its response.
+  const isAmbiguous = isWithoutBody(status)
+    ? coding !== undefined || (length !== undefined && length !== '0')
+    : coding !== undefined && (length !== undefined || statusLine[1] === '0');
   const isKept =
     framing !== 'until close' &&
     !isAmbiguous &&
@@ -197,8 +199,13 @@ function parseResponseHead(text: string): ResponseHead {
   return { status, headers, framing, isKept, keptForMs };
 }
 
+/** Returns whether a response of this status ends with its head, whatever that says (RFC 9112, section 6.3). */
+function isWithoutBody(status: number): boolean {
+  return status < 200 || status === 204 || status === 304;
+}
+
 function framingOf(status: number, headers: ResponseHeaders): Framing {
-  if (status < 200 || status === 204 || status === 304) return 0;
+  if (isWithoutBody(status)) return 0;
   const codings = optionsOf(headers['transfer-encoding']);
   if (codings.length > 0) {
     if (codings.length === 1 && codings[0] === 'chunked') return 'chunked';

@@ -154,6 +154,22 @@ t.test('answers without a body end with their head', async (t) => {
   }
 });
 
+t.test(
+  'the connection of an answer without a body is used again unless its head announces one',
+  async (t) => {
+    const cases: [string, boolean][] = [
+      ['', true],
+      ['content-length: 0\r\n', true],
+      ['content-length: 5\r\n', false],
+      ['content-length: 0\r\ncontent-length: 5\r\n', false],
+      ['transfer-encoding: chunked\r\n', false],
+    ];
+    for (const status of [204, 304])
+      for (const [headers, isKept] of cases)
+        t.equal(readText(`HTTP/1.1 ${status} X\r\n${headers}\r\n`).isKept, isKept, `${status} ${headers}`);
+  },
+);
+
 t.test('bytes that are not HTTP/1.1 are refused, and the message names the rule', async (t) => {
   const ok = 'HTTP/1.1 200 OK\r\n';
   const inChunks = `${ok}transfer-encoding: chunked\r\n\r\n`;
