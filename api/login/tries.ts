@@ -84,6 +84,14 @@ function networkOf(address: string): string {
     : ipaddr.IPv6.networkAddressFromCIDR(`${parsed}/${IPV6_BITS}`).toString();
 }
 
+/** An address with the port of its caller, which some proxies note too (Azure's, and AWS's on demand); brackets around IPv6. */
+const WITH_PORT = /^(?:\[([^\]]*)\](?::\d+)?|([\d.]+):\d+)$/;
+
+function withoutPort(noted: string): string {
+  const [, v6, v4] = WITH_PORT.exec(noted) ?? [];
+  return v6 ?? v4 ?? noted;
+}
+
 /**
  * Returns the address that a browser calls from. Behind a proxy that ends TLS, the last one that the proxy has noted: with the
  * proxy's own, ten tries of a stranger would shut everybody out. A caller that passes the proxy by could make addresses up,
@@ -91,6 +99,6 @@ function networkOf(address: string): string {
  */
 export function addressOf(request: Request, isProxied: boolean): string {
   const { peer } = serverRequestOf(request);
-  const noted = request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() ?? '';
+  const noted = withoutPort(request.headers.get('x-forwarded-for')?.split(',').at(-1)?.trim() ?? '');
   return isProxied && isIP(noted) !== 0 ? noted : (peer.address ?? '');
 }

@@ -151,20 +151,30 @@ t.test('behind a proxy that ends TLS the cookie is Secure, and the host is that 
   t.equal(plain.status, 403, 'a page without TLS is another origin');
 });
 
+/** Tries to log in with a wrong key, from the address that a proxy has noted. Returns the status. */
+async function tryFrom(noted: string): Promise<number> {
+  const headers = { host: 'assay.example.com', 'x-forwarded-for': noted };
+  return (await openBrowser(proxied.url).logIn({ key: 'sk-assay-wrong-wrong-wrong' }, { headers })).status;
+}
+
 t.test('behind a proxy tries are counted by the address that the proxy has noted last', async (t) => {
-  const tryFrom = async (noted: string) =>
-    (
-      await openBrowser(proxied.url).logIn(
-        { key: 'sk-assay-wrong-wrong-wrong' },
-        { headers: { host: 'assay.example.com', 'x-forwarded-for': noted } },
-      )
-    ).status;
   for (let tries = 0; tries < 10; tries += 1) {
     t.equal(await tryFrom(`203.0.113.${tries}, 2001:db8:1:2::${tries}`), 401);
   }
   t.equal(await tryFrom('2001:db8:1:2:ffff::1'), 429, 'the same network of IPv6');
   t.equal(await tryFrom('2001:db8:1:3::1'), 401, 'another one');
   t.equal(await tryFrom('198.51.100.1'), 401);
+});
+
+t.test('behind a proxy that notes ports, tries are counted by the address without its port', async (t) => {
+  for (let tries = 0; tries < 10; tries += 1) {
+    t.equal(await tryFrom(`203.0.113.77:${50_000 + tries}`), 401);
+    t.equal(await tryFrom(`[2001:db8:7::${tries}]:${50_000 + tries}`), 401);
+  }
+  t.equal(await tryFrom('203.0.113.77:60000'), 429);
+  t.equal(await tryFrom('203.0.113.77'), 429);
+  t.equal(await tryFrom('[2001:db8:7::ffff]:60000'), 429);
+  t.equal(await tryFrom('203.0.113.78:50000'), 401, 'another address');
 });
 
 t.test('with TLS of its own the API takes a log-in on loopback, with a Secure cookie', async (t) => {
