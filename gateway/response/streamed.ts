@@ -211,12 +211,24 @@ class StreamRelay implements ResponseHandler {
       const isExplained = complete || (completion.error ?? null) !== null;
       if (!isExplained && (broken !== null || (call.endpoint.canStream && !this.#isCut))) {
         const message = `The provider ${label} ended its answer before it was whole`;
-        this.#breakOff(broken ?? new AssayError('provider_bad_answer', message), completion);
+        this.#concludeBrokenOff(broken ?? new AssayError('provider_bad_answer', message), completion);
         return;
       }
       this.#recordEnd(assembled);
     }
     this.#endWithRest();
+  }
+
+  /** Breaks a stream off that was put together with the torn event at its end: the client does not get that, nor does the record. */
+  #concludeBrokenOff(error: AssayError, completion: JsonObject): void {
+    if (this.#loggedBytes <= this.#wholeEventBytes) {
+      this.#breakOff(error, completion);
+      return;
+    }
+    this.#logWholeEvents();
+    this.#assemble((whole) => {
+      if (this.#phase === 'responding') this.#breakOff(error, whole.completion);
+    });
   }
 
   #endWithRest(): void {

@@ -126,6 +126,20 @@ t.test(
   },
 );
 
+for (const [ending, code] of [
+  ['cut', 'provider_unreachable'],
+  ['end', 'provider_bad_answer'],
+] as const) {
+  t.test(`a last event without its blank line is neither passed on nor recorded (${code})`, async (t) => {
+    gateway.provider.script(() => bytes(CHUNK('Hi') + CHUNK(' there').trimEnd(), { ending }));
+    const answer = await gateway.chat(STREAM);
+    t.notMatch(await answer.text(), ' there');
+    const record = await gateway.record(answer);
+    t.match(record, { truncated: true, error_code: code });
+    t.match(JSON.parse(record.response_text), { choices: [{ message: { content: /^Hi$/ } }] });
+  });
+}
+
 t.test('a stream that stalls ends with a timeout error', async (t) => {
   gateway.provider.script(() => bytes(CHUNK('Hi'), { ending: 'stall' }));
   const answer = await gateway.chat(STREAM);

@@ -20,6 +20,8 @@ export type Expected = {
   bytes: Buffer;
   /** What comes behind the last whole event, when the answer is whole; else an event tells that it is not. */
   rest: Buffer;
+  /** What the record has: all that came of a whole answer, and else the whole events, as the client gets no other. */
+  recorded: Buffer;
   /** How much the client reads before the record is committed. */
   bytesBeforeRecord: number;
   isComplete: boolean;
@@ -88,6 +90,9 @@ function expectedOf({ frames, length, hidesUsage }: Sent): Expected {
   return {
     bytes: bytesOfFrames(shown),
     rest: Buffer.from(isRestHidden ? '' : rest, 'latin1'),
+    recorded: isComplete
+      ? Buffer.concat([bytesOfFrames(came), Buffer.from(rest, 'latin1')])
+      : bytesOfFrames(came),
     bytesBeforeRecord: bytesOfFrames(last === -1 ? shown : shown.slice(0, last)).length,
     isComplete,
   };
