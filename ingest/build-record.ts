@@ -220,8 +220,25 @@ function readBody(bytes: Uint8Array, encoding: string | null): Body {
   }
   // A record's bodies are objects: an array or a string is kept as text.
   if (!isObject(value)) return fromValue({ text });
-  const storable = isStorableJson(text, value) ? text : storableJson(value).text;
+  const storable = isStorableJson(text, value) ? text : storableJson(withDigits(text, value)).text;
   return { parsed: value, text: storable, raw: storable === text && isUtf8(given) ? null : given };
+}
+
+/** Finds whole numbers that a double may not hold; a text that only looks like one costs a second parse. */
+const LONG_NUMBER = /(?<![\d.])\d{16,}\s*[,\]}]/;
+
+/**
+ * Returns the parsed value of a text with all digits of its numbers: filters search the text that is stored of it, and
+ * evaluators and conversations read that, where 64-bit ids should be those that were sent.
+ */
+function withDigits(text: string, value: unknown): unknown {
+  if (!LONG_NUMBER.test(text)) return value;
+  try {
+    return parseExactJson(text);
+  } catch {
+    // Nested deeper than digits can be kept, and than a text can be stored.
+    return value;
+  }
 }
 
 /** Makes a body of a value that was not sent as JSON. */

@@ -85,7 +85,10 @@ function compareColumn(
   return compare(column, 'timestamptz', comparison, parameters, (ms) => new Date(Number(ms)).toISOString());
 }
 
-/** Compares a body, or a value of one. Numbers are bound by their decimal text: numeric holds it exactly. */
+/**
+ * Compares a body, or a value of one. Numbers are compared as doubles, as the operand is one: of an id of 64 bits, which is stored
+ * with all of its digits, the operand has fewer. They are bound by their decimal text, of which Postgres makes the same double.
+ */
 function compareLarge(
   expression: string,
   sqlType: string,

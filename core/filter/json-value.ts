@@ -49,8 +49,8 @@ function typed(operand: Operand): { expression: string; sqlType: string } {
       };
     case 'number':
       return {
-        expression: "case jsonb_typeof(v.node) when 'number' then v.node::numeric end",
-        sqlType: 'numeric',
+        expression: "case jsonb_typeof(v.node) when 'number' then v.node::float8 end",
+        sqlType: 'float8',
       };
     case 'boolean':
       return {

@@ -5,6 +5,7 @@
 import { nanoToUsd } from '#core/contracts/money.ts';
 import type { RequestRecord } from '#core/contracts/record.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
+import { parseExactJson } from '#core/json/mod.ts';
 import type { BodyRow, Included, RecordRow } from './records.ts';
 
 type Properties = Record<string, string>;
@@ -21,6 +22,11 @@ export function mergeProperties(sent: Properties, added: Properties): Properties
 /** Returns JSON without the spaces that Postgres puts in it. */
 function compact(json: string | null): string {
   return json === null ? 'null' : JSON.stringify(JSON.parse(json));
+}
+
+/** Returns such JSON with the digits of its numbers: prompt variables hold ids of 64 bits. */
+function withDigits(json: string): string {
+  return JSON.stringify(parseExactJson(json));
 }
 
 function propertiesText(row: RecordRow): string {
@@ -72,7 +78,7 @@ const WRITERS: { readonly [Field in keyof Required<RequestRecord>]: WriteField }
   feedback_rating: (row) => String(row.feedback_rating),
   scores: (row) => compact(row.scores),
   properties: propertiesText,
-  inputs: (row, body) => compact(row.inputs ?? body?.inputs ?? '{}'),
+  inputs: (row, body) => withDigits(row.inputs ?? body?.inputs ?? '{}'),
   expected: (row, body) => row.expected ?? body?.expected ?? 'null',
 };
 

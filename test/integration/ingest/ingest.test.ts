@@ -44,6 +44,21 @@ t.test('unusual bodies are stored unchanged, and beside that in a form that can 
   t.equal(({} as { polluted?: boolean }).polluted, undefined);
 });
 
+t.test('the form of a body that can be searched has all digits of its numbers', async (t) => {
+  const { sql, put, ingest } = await outboxWorld(t);
+  const deep = `{ "a": ${'['.repeat(9_000)}${']'.repeat(9_000)}, "id": 9007199254740993 }`;
+  await put(
+    logEntryHead(),
+    '{ "id": 9007199254740993, "small": 0.10, "list": [-12345678901234567890] }',
+    deep,
+  );
+  await ingest();
+  const [row] = await sql<{ request_text: string; response_text: string }[]>`
+    select request_text, response_text from assay.request_bodies`;
+  t.equal(row!.request_text, '{"id":9007199254740993,"small":0.1,"list":[-12345678901234567890]}');
+  t.match(row!.response_text, /"id":900719925474099\d/, 'a body nested too deep for that is stored, too');
+});
+
 t.test('a body that is no JSON object is stored as text', async (t) => {
   const { sql, put, ingest } = await outboxWorld(t);
   const bodies = ['<html>', '[1,2]', '"text"', 'null', ''];

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { parseExactObject } from '#core/json/mod.ts';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
 import { requestRecordFields } from '../../../support/record-fields.ts';
@@ -104,6 +105,31 @@ t.test('bodies are returned as the text that was stored', async (t) => {
   const answer = await api.call('/v1/request/query', { key, body: { filter: 'all' } });
   t.ok(answer.text.includes(`"request_body":${odd},`));
   t.ok(answer.text.includes('"response_body":{"text":"<html>\\u0009"},'));
+});
+
+t.test('prompt inputs come back and are found with the digits of their numbers', async (t) => {
+  const inputs = '{"huge":12345678901234567890,"order":9007199254740993,"share":0.1}';
+  const { key } = await withRequests([
+    { request_id: 'long', inputs: parseExactObject(inputs), request_text: inputs },
+    { request_id: 'other', inputs: { order: 1 }, request_text: '{"order":1}' },
+  ]);
+  const found = async (filter: string) => {
+    const raw = `{"filter":${filter},"includeInputs":true}`;
+    return (await api.call('/v1/request/query', { key, raw })).text;
+  };
+  const asWritten = await found('{"request":{"id":{"equals":"long"}}}');
+  t.ok(asWritten.includes(`"inputs":${inputs}`), asWritten);
+  for (const name of ['', 'request.']) {
+    for (const [field, operand] of [
+      ['order', '9007199254740993'],
+      ['huge', '12345678901234567890'],
+      ['share', '0.1'],
+    ]) {
+      const text = await found(`{"values":{"${name}${field}":{"equals":${operand}}}}`);
+      t.ok(text.includes('"request_id":"long"'), `${name}${field} ${operand}`);
+      t.notOk(text.includes('"request_id":"other"'));
+    }
+  }
 });
 
 t.test('a page of large bodies arrives whole', async (t) => {
