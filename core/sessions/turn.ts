@@ -1,5 +1,5 @@
 /** The messages of a stored request and its answer. */
-import { isObject } from '../json/mod.ts';
+import { isObject, parseExactJson } from '../json/mod.ts';
 import { answerOf, messagesOf } from '../messages/mod.ts';
 import { type Shown, shownBy } from './conversation.ts';
 
@@ -30,7 +30,7 @@ function parse(text: string | null | undefined): unknown {
   if (text === null || text === undefined) return null;
   if (isTooDeep(text)) return { messages: [{ role: 'user', content: text }] };
   try {
-    return JSON.parse(text) as unknown;
+    return parseExactJson(text);
   } catch {
     return null;
   }

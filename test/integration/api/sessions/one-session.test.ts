@@ -154,6 +154,18 @@ t.test('a conversation shows of each turn what no earlier turn of its path has s
   t.same(paged, turns, 'a turn shows the same on whatever page it is');
 });
 
+t.test('a conversation shows the numbers of its messages with all of their digits', async (t) => {
+  const call = '{"type":"tool_use","id":"c","name":"cancel","input":{"order":9007199254740993}}';
+  const id = await session([
+    {
+      request_text: `{"messages":[{"role":"assistant","content":[${call}]}]}`,
+      response_text: `{"role":"assistant","content":[${call}]}`,
+    },
+  ]);
+  const { text } = await api.call(at(id, '/conversation'));
+  t.same(text.match(/"order":\d+/g), ['"order":9007199254740993', '"order":9007199254740993']);
+});
+
 t.test(
   'a turn with bodies of more than 1 MiB says so, and a deeply nested one is shown as text',
   async (t) => {
