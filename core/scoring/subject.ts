@@ -2,7 +2,7 @@
 import { inputText, outputText, plainText } from '../chat/mod.ts';
 import { ERROR_CODES } from '../contracts/errors.ts';
 import { INTERRUPTED } from '../contracts/log-entry.ts';
-import { isObject } from '../json/mod.ts';
+import { isObject, type JsonObject, parseExactJson, parseExactObject } from '../json/mod.ts';
 import type { SkipReason, Subject } from './outcome.ts';
 import { readSession, type StoredSession, type SubjectSession, transcriptOf } from './session.ts';
 
@@ -16,8 +16,8 @@ export type StoredRecord = {
   status: number;
   truncated: boolean;
   errorCode: string | null;
-  /** Prompt variables. */
-  inputs: Record<string, unknown> | null;
+  /** Prompt variables: JSON of an object. */
+  inputs: string | null;
   /** Keyed by names in lower case. */
   properties: Record<string, string> | null;
   model: string | null;
@@ -50,7 +50,7 @@ export function readSubject(call: StoredRecord): Subject | Skip {
     output: wholeText(response) ?? outputText(response.value) ?? response.text,
     request: request.value,
     response: response.value,
-    inputs: call.inputs ?? {},
+    inputs: readInputs(call.inputs),
     properties: call.properties ?? {},
     model: call.model,
     expected: readExpected(call.expected ?? null),
@@ -69,7 +69,7 @@ function readSessionSubject(call: StoredRecord, session: SubjectSession): Subjec
     output: conversation[last]!.text,
     request: readBody(call.requestText).value,
     response: readBody(call.responseText).value,
-    inputs: call.inputs ?? {},
+    inputs: readInputs(call.inputs),
     properties: call.properties ?? {},
     model: call.model,
     expected: readExpected(call.expected ?? null),
@@ -82,6 +82,10 @@ function skipForTurns({ turns }: SubjectSession): Skip {
   return wasAnswered
     ? skip('body_omitted', 'The bodies of the session were not recorded')
     : skip('upstream_error', 'No call of the session was answered');
+}
+
+function readInputs(text: string | null): JsonObject {
+  return text === null ? {} : (parseExactObject(text) ?? {});
 }
 
 function readExpected(text: string | null): unknown {
@@ -114,7 +118,7 @@ type Body = { text: string /** null where the text is not JSON. */; value: unkno
 
 function readBody(text: string): Body {
   try {
-    return { text, value: JSON.parse(text) as unknown };
+    return { text, value: parseExactJson(text) };
   } catch {
     return { text, value: null };
   }

@@ -4,6 +4,7 @@
  * these scorers characters.
  */
 import type { ScorerName } from '#core/evaluations/mod.ts';
+import { parseExactJson } from '#core/json/mod.ts';
 import { jsonSimilarity, listSimilarity, numberSimilarity, textSimilarity } from './similarity.ts';
 
 /** One comparison, its values already read as the scorer needs them. */
@@ -50,7 +51,7 @@ function comparableText(value: unknown, asJson: boolean): string {
   if (typeof value === 'object') return JSON.stringify(value);
   if (typeof value !== 'string' || !asJson) return String(value);
   try {
-    return JSON.stringify(JSON.parse(value));
+    return JSON.stringify(parseExactJson(value));
   } catch {
     return value;
   }

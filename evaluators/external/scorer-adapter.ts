@@ -1,5 +1,6 @@
 /** The adapter `autoevals`: reads the answer and the expected value as a scorer needs them, and scores them in process. */
 import type { ScorerConfig } from '#core/contracts/external.ts';
+import { isRawNumber } from '#core/json/mod.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import type { ExternalAdapter, UncheckedScore } from './adapter.ts';
 import { expectedValueOf } from './expected-value.ts';
@@ -68,7 +69,8 @@ function readAs(scorer: ScorerConfig['scorer'], what: string, value: unknown): u
       return readList(what, value);
     case 'JSONDiff':
       checkLevels(what, typeof value === 'string' ? parseJson(value) : value);
-      return value;
+      // Similarities are computed with doubles.
+      return typeof value === 'object' ? JSON.parse(JSON.stringify(value)) : value;
     default:
       return value;
   }
@@ -78,7 +80,14 @@ const DECIMAL = /^[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?$/;
 
 function readNumber(what: string, value: unknown): number {
   const text = typeof value === 'string' ? value.trim() : '';
-  const number = typeof value === 'number' ? value : DECIMAL.test(text) ? Number(text) : Number.NaN;
+  const number =
+    typeof value === 'number'
+      ? value
+      : isRawNumber(value)
+        ? Number(value.rawJSON)
+        : DECIMAL.test(text)
+          ? Number(text)
+          : Number.NaN;
   if (Number.isFinite(number)) return number;
   throw new ExternalFailure('ext_not_applicable', `The ${what} is not a number`);
 }

@@ -1,5 +1,5 @@
 /** Probes: deliberate changes to a judge's input. A judge whose score changes with them is less to be trusted. */
-import { isObject } from '#core/json/mod.ts';
+import { isObject, isRawNumber } from '#core/json/mod.ts';
 import type { Probe, Subject } from '#core/scoring/mod.ts';
 import type { Scale } from './scale.ts';
 
@@ -58,7 +58,7 @@ const MAX_DEPTH = 12;
 function appendInside(value: unknown, answer: string, addition: string, depth: number): unknown {
   if (depth === 0) return value;
   if (Array.isArray(value)) return value.map((item) => appendInside(item, answer, addition, depth - 1));
-  if (!isObject(value)) return value;
+  if (!isObject(value) || isRawNumber(value)) return value;
   const entries = Object.entries(value).map(([name, member]) =>
     member === answer && ANSWER_MEMBERS.has(name)
       ? [name, answer + addition]

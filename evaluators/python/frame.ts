@@ -13,15 +13,16 @@ export type ChildJob =
 /** The texts of one record, which every evaluation is sent. */
 export type TextPair = { input: string; output: string };
 
-/** What a child is sent after the texts if its code takes the whole record. The bodies are JSON texts. */
+/** What a child is sent after the texts if its code takes the whole record, as JSON texts. */
 export type WholeRecord = {
   requestText: string;
   responseText: string;
-  inputs: Record<string, unknown>;
+  /** JSON of an object. */
+  inputs: string;
   /** JSON; null or absent: not known. */
   expected?: string | null;
-  /** The whole session, for an evaluator of sessions; absent: a request is evaluated by itself. */
-  session?: unknown;
+  /** JSON of the whole session, for an evaluator of sessions; absent: a request is evaluated by itself. */
+  session?: string;
 };
 
 /** One record to evaluate. Without `record`, code that takes it gets null bodies and no inputs. */
@@ -75,13 +76,13 @@ export function encodeFrame(value: ChildJob | TextPair): Buffer {
 }
 
 /**
- * Encodes the frame with the whole record. The bodies are JSON already and are copied as they are: parsing and writing
- * 8 MiB again would block the event loop.
+ * Encodes the frame with the whole record. Its parts are JSON already and are copied as they are: parsing and writing
+ * 8 MiB again would block the event loop, and long numbers would lose digits.
  */
 export function encodeRecord({ requestText, responseText, inputs, expected, session }: WholeRecord): Buffer {
   const bodies = `"request":${requestText},"response":${responseText}`;
-  const rest = `"inputs":${JSON.stringify(inputs)},"expected":${expected ?? 'null'}`;
-  const whole = session === undefined ? '' : `,"session":${JSON.stringify(session)}`;
+  const rest = `"inputs":${inputs},"expected":${expected ?? 'null'}`;
+  const whole = session === undefined ? '' : `,"session":${session}`;
   return frameOf(`{${bodies},${rest}${whole}}`);
 }
 

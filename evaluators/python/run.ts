@@ -58,7 +58,7 @@ async function acquireChild(pool: ChildPool, limits: PythonLimits): Promise<Chil
 type AnswerReply = Extract<ChildReply, { kind: 'answer' }>;
 type EvaluateJob = { code: string; labels: boolean } & PythonRecord;
 
-const NO_RECORD: WholeRecord = { requestText: 'null', responseText: 'null', inputs: {} };
+const NO_RECORD: WholeRecord = { requestText: 'null', responseText: 'null', inputs: '{}' };
 
 /** Returns the frame of the whole record, or the failure of a record that is too large for one. */
 function recordFrame(record: WholeRecord = NO_RECORD): Buffer | PythonFailure {

@@ -135,7 +135,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
   const record = (table: string, expected: string) =>
     tx.unsafe(`
       case when ${table}.request_id is not null then json_build_object('source', ${table}.source, 'status', ${table}.status,
-        'truncated', ${table}.truncated, 'errorCode', ${table}.error_code, 'model', ${table}.model, 'inputs', ${table}.inputs,
+        'truncated', ${table}.truncated, 'errorCode', ${table}.error_code, 'model', ${table}.model, 'inputs', ${table}.inputs::text,
         'properties', ${table}.properties_folded, 'expected', ${expected}) end`);
   // Fenced, so that a run is looked up by its request, however many its experiment has. One that is not settled has a call alone.
   const runOf = (column: 'call_id' | 'request_id') => tx`(

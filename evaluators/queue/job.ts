@@ -8,7 +8,8 @@ export type JobRequest = {
   truncated: boolean;
   errorCode: string | null;
   model: string | null;
-  inputs: Record<string, unknown> | null;
+  /** JSON of an object. */
+  inputs: string | null;
   properties: Record<string, string> | null;
   /** The answer that was expected: JSON; null: not known. */
   expected: string | null;

@@ -173,7 +173,7 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
 
 function pythonRecord({ input, output, session }: PythonTexts, call: StoredRecord) {
   const { requestText, responseText, inputs, expected = null } = call;
-  return { input, output, record: { requestText, responseText, inputs: inputs ?? {}, expected, session } };
+  return { input, output, record: { requestText, responseText, inputs: inputs ?? '{}', expected, session } };
 }
 
 const DEFECT: Outcome = {

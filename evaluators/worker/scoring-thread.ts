@@ -82,8 +82,8 @@ const allowed = parseAllowList(data.outboundAllow);
 if ('badEntry' in allowed) throw new Error('The configuration check admits no invalid entry');
 const outbound = createOutbound({ allow: allowed.allow, proxyFor });
 
-/** The part of a call that Python code receives. */
-export type PythonTexts = Pick<Subject, 'input' | 'output' | 'session'>;
+/** The part of a call that Python code receives. The session is JSON: its long numbers would not survive the way out of the thread. */
+export type PythonTexts = Pick<Subject, 'input' | 'output'> & { session?: string };
 
 /** Returns the texts of each call, or its outcome if there is nothing to evaluate. */
 export function preparePython(calls: readonly StoredRecord[]): BatchItem<PythonTexts, Evaluated>[] {
@@ -91,7 +91,7 @@ export function preparePython(calls: readonly StoredRecord[]): BatchItem<PythonT
     const subject = readSubject(call);
     if ('skipped' in subject) return done(skip(subject));
     const { input, output, session } = subject;
-    return open(session === undefined ? { input, output } : { input, output, session });
+    return open({ input, output, ...(session !== undefined && { session: JSON.stringify(session) }) });
   });
 }
 

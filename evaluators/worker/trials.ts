@@ -148,6 +148,7 @@ async function runTrial(
       : await loadSessions(sql, [{ organizationId, sessionId, createdAt: null, requestId: null }]);
   const call = {
     ...input,
+    inputs: JSON.stringify(input.inputs),
     ...(session !== undefined && { session }),
     requestId: trialId,
     status: 200,

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import type { ScorerConfig } from '#core/contracts/external.ts';
+import { parseExactObject } from '#core/json/mod.ts';
 import type { Subject } from '#core/scoring/mod.ts';
 import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
 import { outcomeOf } from './world.ts';
@@ -83,6 +84,24 @@ t.test(
         { state: 'failed', code: 'ext_not_applicable', retry: 'never', message: new RegExp(expectedFrom) },
         'absence is not 0',
       );
+    }
+  },
+);
+
+t.test(
+  'an expected number keeps its digits where texts are compared, and is a number elsewhere',
+  async (t) => {
+    const inputs = parseExactObject('{"order":9007199254740993,"all":{"id":9007199254740993}}')!;
+    const cases = [
+      ['ExactMatch', 'inputs.order', '9007199254740993', 1],
+      ['ExactMatch', 'inputs.order', '9007199254740992', 0],
+      ['ExactMatch', 'inputs.all', '{"id": 9007199254740993}', 1],
+      ['Levenshtein', 'inputs.order', '9007199254740993', 1],
+      ['NumericDiff', 'inputs.order', '9007199254740993', 1],
+      ['JSONDiff', 'inputs.all', '{"id": 9007199254740993}', 1],
+    ] as const;
+    for (const [scorer, expectedFrom, output, score] of cases) {
+      t.match(await run({ scorer, expectedFrom }, { output, inputs }), { state: 'completed', score }, scorer);
     }
   },
 );

@@ -7,7 +7,7 @@ const texts = { input: 'input', output: 'output' };
 const record = {
   requestText: '{"model":"gpt-4o","messages":[{"role":"user","content":"input"}]}',
   responseText: '{"choices":[{"finish_reason":"stop","message":{"content":"output"}}]}',
-  inputs: { name: 'Ada', tags: [1, null] },
+  inputs: '{"name": "Ada", "tags": [1, null]}',
   expected: '{"city":"Paris"}',
 };
 const isWhole =
@@ -64,7 +64,7 @@ t.test('each record of a batch comes with its own whole record', async (t) => {
   const records = ['a', 'raise', 'b'].map((input, n) => ({
     input,
     output: '',
-    record: { ...record, inputs: { n } },
+    record: { ...record, inputs: JSON.stringify({ n }) },
   }));
   const results = await sandbox.evaluateMany({ code, records });
   t.same(
@@ -125,11 +125,11 @@ t.test('bodies of 4 MiB reach code that takes them, and larger records are refus
   const large = body(4 * 1024 * 1024);
   const limits = { wallMs: 10_000, cpuSeconds: 5, memoryMb: 256 };
   const run = (requestText: string) =>
-    sandbox.evaluate({ code, ...texts, limits, record: { requestText, responseText: large, inputs: {} } });
+    sandbox.evaluate({ code, ...texts, limits, record: { requestText, responseText: large, inputs: '{}' } });
   t.equal(brief((await run(large)).outcome), 2 * (large.length - 8));
   t.match((await run(body(MAX_RECORD_BYTES))).outcome, { code: 'input_too_large', retry: 'never' });
   const two = 'def evaluate(input, output): return 1';
-  const tooLarge = { requestText: body(MAX_RECORD_BYTES), responseText: large, inputs: {} };
+  const tooLarge = { requestText: body(MAX_RECORD_BYTES), responseText: large, inputs: '{}' };
   const { outcome } = await sandbox.evaluate({ code: two, ...texts, record: tooLarge });
   t.equal(brief(outcome), 1, 'code that does not take the record is not limited by it');
 });

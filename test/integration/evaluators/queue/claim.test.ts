@@ -177,7 +177,7 @@ t.test(
         truncated: true,
         errorCode: 'provider_stalled',
         model: 'own-model',
-        inputs: { city: 'Oslo' },
+        inputs: '{"city": "Oslo"}',
         properties: { plan: 'pro' },
         responseText: copy(stored!.response_text),
       },

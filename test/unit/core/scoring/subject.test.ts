@@ -1,13 +1,13 @@
 /** The subject of a record: its question, what is skipped, and any JSON. */
 import fc from 'fast-check';
 import t from 'tap';
-import { readSubject, type StoredRecord } from '#core/scoring/mod.ts';
+import { parseTemplate, readSubject, renderTemplate, type StoredRecord } from '#core/scoring/mod.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { ANSWER, call, inputOf, outputOf, QUESTION } from './records.ts';
 
 t.test('the subject of a chat completion has its question, its answer and both bodies', async (t) => {
-  t.same(readSubject(call(QUESTION, ANSWER, { inputs: { a: 1 }, properties: { plan: 'pro' } })), {
+  t.same(readSubject(call(QUESTION, ANSWER, { inputs: '{"a": 1}', properties: { plan: 'pro' } })), {
     requestId: '01JAZZ0000000000000000000A',
     input: 'What is 2 + 2?',
     output: '4',
@@ -201,4 +201,12 @@ t.test('readSubject reads bodies that are nested deeply', async (t) => {
   t.match(outputOf(given), /^f\(.*\)$/);
   const question = `{"messages":[{"role":"user","content":${deep}}]}`;
   t.equal(inputOf(question), question);
+});
+
+t.test('a prompt gets the numbers of bodies and inputs with all of their digits', async (t) => {
+  const order = '{"order":9007199254740993}';
+  const subject = readSubject(call(`{"messages":[],"metadata":${order}}`, ANSWER, { inputs: order }));
+  if ('skipped' in subject) throw new Error(subject.message);
+  const template = parseTemplate('{{inputs.order}} {{request.metadata}} {{output}}');
+  t.equal(renderTemplate(template, subject).text, `9007199254740993 ${order} "4"`);
 });

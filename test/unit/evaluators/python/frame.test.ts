@@ -92,7 +92,7 @@ t.test('encodeFrame writes the length and the JSON of a job', async (t) => {
 });
 
 t.test('encodeRecord copies the bodies as they are into one JSON object', async (t) => {
-  const record = { requestText: '{"a": 1e400}', responseText: '["é"]', inputs: { name: '\ud800' } };
+  const record = { requestText: '{"a": 1e400}', responseText: '["é"]', inputs: '{"name":"\\ud800"}' };
   const frame = encodeRecord({ ...record, expected: '[1.10]' });
   t.equal(frame.readUInt32BE(0), frame.length - 4);
   t.equal(
