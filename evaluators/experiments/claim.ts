@@ -6,7 +6,7 @@
  * processes claim at once.
  */
 import type { CalledTarget, ItemContent } from '#core/experiments/mod.ts';
-import type { JsonObject } from '#core/json/mod.ts';
+import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
 import { completeExperiment } from '#platform/experiments/mod.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
@@ -190,8 +190,8 @@ async function take(
       row === undefined || row.request === null
         ? null
         : {
-            request: JSON.parse(row.request) as JsonObject,
-            metadata: JSON.parse(row.metadata) as JsonObject,
+            request: parseExactJson(row.request) as JsonObject,
+            metadata: parseExactJson(row.metadata) as JsonObject,
           };
     const cost = item === null ? 0 : (estimate(target, item) ?? 0);
     if (leftNano !== null && (leftNano <= 0 || cost > leftNano)) break;

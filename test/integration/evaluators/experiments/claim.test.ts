@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { estimateCost, requestOf } from '#core/experiments/mod.ts';
-import type { JsonObject } from '#core/json/mod.ts';
+import { type JsonObject, parseExactObject } from '#core/json/mod.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { type ClaimOptions, claimRuns } from '../../../../evaluators/experiments/claim.ts';
@@ -91,6 +91,20 @@ t.test('a prompt is filled with the inputs of the request that an item was made 
   });
   const [job] = (await claimed(sql)).jobs;
   t.strictSame(requestOf(job!.target, job!.item!), { body: { prompt_id: 'p', version_id: 'v', inputs } });
+});
+
+t.test('a call of an item has the digits of its numbers', async (t) => {
+  const { sql } = await databaseFor(t);
+  const inputs = '{"order":9007199254740993}';
+  await experimentOf(sql, {
+    metadata: { inputs: parseExactObject(inputs) },
+    target: { kind: 'prompt', promptId: 'p', versionId: 'v' },
+  });
+  const [job] = (await claimed(sql)).jobs;
+  t.equal(
+    JSON.stringify(requestOf(job!.target, job!.item!)),
+    `{"body":{"prompt_id":"p","version_id":"v","inputs":${inputs}}}`,
+  );
 });
 
 t.test('with a request go the calls of its items that failed and were made again', async (t) => {
