@@ -2,7 +2,7 @@
 import type { FromRequestsBody, SkipReason } from '#core/contracts/dataset-sources.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type ReadItem, readItem } from '#core/datasets/mod.ts';
-import { editMembers, isObject, JsonFault, scanMembers } from '#core/json/mod.ts';
+import { editMembers, isObject, JsonFault, parseExactJson, scanMembers } from '#core/json/mod.ts';
 import { answerOf } from '#core/messages/mod.ts';
 import type { SourceRow } from './source-store.ts';
 
@@ -77,7 +77,7 @@ function withoutDelivery(bytes: Buffer): string | null {
 function answerText(bytes: Buffer): string | null {
   let body: unknown;
   try {
-    body = JSON.parse(bytes.toString());
+    body = parseExactJson(bytes.toString());
   } catch {
     return null;
   }

@@ -69,6 +69,18 @@ t.test('an answer that calls tools is expected as a whole message', async (t) =>
   t.notOk('cluster' in item!);
 });
 
+t.test('an answer that calls tools keeps the digits of its numbers', async (t) => {
+  const id = await create(api);
+  const message = '{"role":"assistant","tool_calls":[{"id":"c","input":{"order":9007199254740993}}]}';
+  const [row] = await seed({
+    request_text: question('x'),
+    response_text: `{"choices":[{"index":0,"message":${message}}]}`,
+  });
+  await make(id, { requestIds: [row!.request_id], expected: 'answer' });
+  const { text } = await api.call(`/v1/dataset/${id}/items/query`, { body: {} });
+  t.ok(text.includes(`"expected":${message}`), text);
+});
+
 t.test('requests that cannot be items are counted by the reason', async (t) => {
   const id = await create(api);
   const own = { user_id: 'mixed', request_text: question('x'), response_text: YES };
