@@ -40,7 +40,7 @@ export type ApiTool = {
 export const CURSOR = 'cursor';
 const CURSOR_SCHEMA = { type: 'string', description: 'From the end of a cut answer: returns its next part' };
 
-type Parameter = { name: string; in: 'path' | 'query'; schema: JsonSchema };
+type Parameter = { name: string; in: 'path' | 'query'; required: boolean; schema: JsonSchema };
 type Operation = {
   tags?: readonly string[];
   summary?: string;
@@ -74,7 +74,7 @@ function toolOf(document: OpenApiDocument, path: string, method: string, schema:
   const members = (bodySchema?.properties ?? null) as Readonly<Record<string, JsonSchema>> | null;
   const isSpread = members !== null && !taken.some((name) => Object.hasOwn(members, name));
   const required = [
-    ...pathNames,
+    ...parameters.filter((parameter) => parameter.required).map(({ name }) => name),
     ...(isSpread
       ? ((bodySchema?.required as string[] | undefined) ?? [])
       : bodySchema === null

@@ -103,7 +103,7 @@ function operationOf(
     ...Object.entries(propertiesOf(query)).map(([name, schema]) => ({
       name,
       in: 'query',
-      required: false,
+      required: requiredOf(query).includes(name),
       schema: plain(schema, components),
     })),
   ];
@@ -125,6 +125,10 @@ function operationOf(
 
 function propertiesOf(declared: DeclaredSchema | undefined): Record<string, JsonSchema> {
   return (declared?.shape.properties ?? {}) as Record<string, JsonSchema>;
+}
+
+function requiredOf(declared: DeclaredSchema | undefined): readonly string[] {
+  return (declared?.shape.required ?? []) as readonly string[];
 }
 
 function content(

@@ -120,7 +120,10 @@ export const VersionsQueryBody = Type.Object(
 );
 export type VersionsQueryBody = Static<typeof VersionsQueryBody>;
 
-export const PromptInputsQuery = Type.Object({ requestId: Type.String({ minLength: 1 }) });
+export const PromptInputsQuery = Type.Object(
+  { requestId: Type.String({ minLength: 1 }) },
+  { ...closed, nameRule: 'is not a known parameter: use requestId' },
+);
 
 export const PromptJson = Type.Object(
   { id: Type.String(), name: Type.String(), tags: Type.Array(Type.String()), created_at: Timestamp },

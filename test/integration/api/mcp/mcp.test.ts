@@ -70,6 +70,13 @@ t.test('a key that only reads is offered the tools that only read, and no tool h
   }
 });
 
+t.test('a tool requires the parameters that its route requires', async (t) => {
+  const { tools } = await (await connect(t, readKey)).listTools();
+  const required = (name: string) => tools.find((tool) => tool.name === name)?.inputSchema.required;
+  t.same(required('get_prompt_2025_id_by_id_by_versionId_inputs'), ['id', 'versionId', 'requestId']);
+  t.same(required('get_request_by_id'), ['id']);
+});
+
 t.test('a key that only reads cannot write by naming a tool that it was not offered', async (t) => {
   const client = await connect(t, readKey);
   await t.rejects(

@@ -24,7 +24,7 @@ t.test('a route without a summary and a hidden one are not in the document', (t)
 });
 
 t.test(
-  'parameters of a path are required texts unless the route declares them, those of a query are optional',
+  'parameters of a path are required texts unless the route declares them, those of a query where the route requires them',
   (t) => {
     const { paths } = documentOf([
       {
@@ -33,7 +33,7 @@ t.test(
         hooks: {
           detail: { summary },
           params: { shape: Type.Object({ id: Type.String({ format: 'uuid' }) }) },
-          query: { shape: Type.Object({ since: Type.Optional(Type.String()) }) },
+          query: { shape: Type.Object({ since: Type.Optional(Type.String()), of: Type.String() }) },
         },
       },
     ]);
@@ -41,6 +41,7 @@ t.test(
       { name: 'id', in: 'path', required: true, schema: { format: 'uuid', type: 'string' } },
       { name: 'name', in: 'path', required: true, schema: { type: 'string' } },
       { name: 'since', in: 'query', required: false, schema: { type: 'string' } },
+      { name: 'of', in: 'query', required: true, schema: { type: 'string' } },
     ]);
     t.end();
   },
