@@ -8,6 +8,7 @@ import {
   type KnownPorts,
   notFoundSentence,
 } from '#platform/http-server/mod.ts';
+import { FailureLog } from '#platform/observability/failure-log.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { createMcp, type Dispatch } from './mcp/mod.ts';
@@ -161,8 +162,12 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     made ??= documentOf(documented);
     return made;
   };
-  const onError = (error: Error) =>
-    log.warn({ err: error }, 'A message to the MCP server was refused or failed');
+  const failures = new FailureLog(log);
+  const onError = (error: Error) => {
+    // By its name: a client could make ever new messages. The answer tells the client more.
+    failures.note('warn', { error: error.name }, 'A message to the MCP server was refused or failed');
+    log.debug({ err: error }, 'A message to the MCP server was refused or failed');
+  };
   const mcp = createMcp({ document: () => document().json, dispatch, onError });
   const methods = Map.groupBy(rooms.routes, ({ path }) => path);
   for (const [path, routes] of methods) {

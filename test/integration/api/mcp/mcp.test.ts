@@ -1,5 +1,6 @@
 /** The MCP server at `/mcp`, called by the protocol's official client in both of its generations. */
 import { Client, StreamableHTTPClientTransport } from '@modelcontextprotocol/client';
+import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { startTestApi, type TestApi } from '../../../support/api.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
@@ -158,6 +159,20 @@ t.test('the document tells both types of the answers, and the form of messages',
   });
   t.equal(refused.status, 400, 'a message without a method');
   t.match(await refused.json(), { jsonrpc: '2.0', error: { code: -32600 } });
+});
+
+t.test('messages that are refused fill no log', async (t) => {
+  const lines: string[] = [];
+  const log = pino({ level: 'info' }, { write: (line) => void lines.push(line) });
+  const world = await createWorld(t, api.database);
+  const { url } = await world.start('api', {}, log);
+  for (let index = 0; index < 20; index += 1) {
+    const headers = { authorization: `Bearer ${api.own.key}`, 'content-type': 'application/json' };
+    const body = JSON.stringify({ jsonrpc: `${index}` });
+    const { status } = await fetch(`${url}/mcp`, { method: 'POST', headers, body });
+    t.equal(status, 400);
+  }
+  t.equal(lines.filter((line) => line.includes('MCP')).length, 1);
 });
 
 t.test('a client that accepts everything is answered, and one that accepts a page is not', async (t) => {
