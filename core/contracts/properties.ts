@@ -4,10 +4,18 @@ import { foldName, storableText } from './storable-text.ts';
 /** Custom properties by name. Made without a prototype, so that `__proto__` is a name like any other. */
 export type Properties = Record<string, string>;
 
-/** Returns properties as Postgres can hold them, with names as given; the last of equal names wins. */
+/** Returns properties as Postgres can hold them, with names as given; of names that are equal ignoring case, as filters compare them, the last one wins. */
 export function storableProperties(pairs: Iterable<readonly [string, string]>): Properties {
   const properties: Properties = Object.create(null);
-  for (const [name, value] of pairs) properties[storableText(name)] = storableText(value);
+  const spellings = new Map<string, string>();
+  for (const [given, value] of pairs) {
+    const name = storableText(given);
+    const folded = foldName(given);
+    const before = spellings.get(folded);
+    if (before !== undefined && before !== name) delete properties[before];
+    spellings.set(folded, name);
+    properties[name] = storableText(value);
+  }
   return properties;
 }
 

@@ -207,3 +207,14 @@ t.test('unusual text in labels is stored as far as Postgres can hold it, and fou
   }
   t.equal((await api.database.sql`select 1 from assay.dead_letters`).length, 0, 'nothing was refused later');
 });
+
+t.test('of properties whose names are equal ignoring case, the last one is shown and found', async (t) => {
+  const found = await record(call({ properties: { Plan: 'free', tier: '1', PLAN: 'pro' } }));
+  t.same(found.properties, { PLAN: 'pro', tier: '1' });
+  t.same(found.request_properties, found.properties);
+  for (const [value, count] of Object.entries({ free: 0, pro: 1 })) {
+    const filter = { left: { request: { id: { equals: found.request_id } } }, operator: 'and' };
+    const right = { properties: { plan: { equals: value } } };
+    t.equal((await api.query({ filter: { ...filter, right } })).length, count, value);
+  }
+});
