@@ -39,6 +39,14 @@ function follow(node: string, path: readonly string[], parameters: Parameters): 
   return expression;
 }
 
+/**
+ * Writes a node that is a number as a double. Those that are too large for one, or too small, are made infinite and 0, as JSON is read
+ * by programs: Postgres would refuse the whole query for the sake of one logged body.
+ */
+const DOUBLE = `
+  case when abs(v.node::numeric) < 5e-324 then 0 when abs(v.node::numeric) <= ${Number.MAX_VALUE} then v.node::float8
+    else sign(v.node::numeric)::float8 * 'infinity'::float8 end`;
+
 /** Writes a node as a value of the operand's type; null when it has another type, or is JSON's null. */
 function typed(operand: Operand): { expression: string; sqlType: string } {
   switch (typeof operand) {
@@ -49,7 +57,7 @@ function typed(operand: Operand): { expression: string; sqlType: string } {
       };
     case 'number':
       return {
-        expression: "case jsonb_typeof(v.node) when 'number' then v.node::float8 end",
+        expression: `case jsonb_typeof(v.node) when 'number' then ${DOUBLE} end`,
         sqlType: 'float8',
       };
     case 'boolean':

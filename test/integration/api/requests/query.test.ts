@@ -132,6 +132,29 @@ t.test('prompt inputs come back and are found with the digits of their numbers',
   }
 });
 
+t.test('numbers beyond those of a double are compared like all others', async (t) => {
+  const numbers = { huge: '1e400', lost: '-1e400', tiny: '1e-400', long: `1${'0'.repeat(400)}`, one: '1' };
+  const { key } = await withRequests(
+    Object.entries(numbers).map(([id, number]) => ({
+      request_id: id,
+      inputs: parseExactObject(`{"n":${number}}`),
+      request_text: `{"n":${number}}`,
+    })),
+  );
+  const found = async (comparison: object) => {
+    const byPlace = await Promise.all(
+      ['n', 'request.n'].map((place) => api.query({ filter: { values: { [place]: comparison } } }, key)),
+    );
+    const ids = byPlace.map((rows) => rows.map((row) => row.request_id).sort());
+    t.same(ids[0], ids[1], 'in inputs and in bodies');
+    return ids[0];
+  };
+  t.same(await found({ gt: 1 }), ['huge', 'long']);
+  t.same(await found({ lt: 0 }), ['lost']);
+  t.same(await found({ equals: 0 }), ['tiny']);
+  t.same(await found({ lte: 1 }), ['lost', 'one', 'tiny']);
+});
+
 t.test('a page of large bodies arrives whole', async (t) => {
   const large = (letter: string) => JSON.stringify({ text: letter.repeat(5 * 1024 * 1024) });
   const { key, rows } = await withRequests(
