@@ -146,7 +146,10 @@ async function readBaseline(
 const gradersJson = (graders: readonly Grader[]) =>
   JSON.stringify(graders.map(({ id, version }) => ({ id, version })));
 
-/** Finds the newest experiment that asks the same: of the same items, target and evaluators, and without errors. */
+/**
+ * Finds the newest experiment that asks the same: of the same items, target and evaluators, and without errors. One that ended
+ * early, or still may, has not asked all items, and those that it has were chosen by their answers.
+ */
 async function findSame(
   tx: TransactionSql,
   { author, items, target, graders, repetitions, usesCache }: Omit<Planned, 'baselineId'>,
@@ -158,6 +161,7 @@ async function findSame(
        and x.dataset_version = ${items.version} and x.split is not distinct from ${items.split}
        and x.target = ${storableJson(target).text}::text::jsonb and x.evaluators = ${gradersJson(graders)}::text::jsonb
        and x.repetitions = ${repetitions} and x.cache = ${usesCache ? 'on' : 'off'} and x.state in ('running', 'completed')
+       and x.stopped is null and (x.early_stop is null or x.state = 'completed')
        and not exists (select from assay.experiment_runs r
                         where r.experiment_id = x.experiment_id and r.state = 'error')
      order by x.created_at desc limit 1`;

@@ -17,11 +17,11 @@ const { id: evaluatorId } = await api<{ id: string }>('POST', '/v1/evaluator', {
 });
 const datasetId = await world.dataset(questions(ITEMS));
 
-/** The small model is polite in each answer, the others in two of three. */
+/** The small models are polite in each answer, the others in two of three. */
 provider.script((request): Behaviour => {
   const { model, messages } = JSON.parse(request.body.toString());
   const index = Number(/\d+/.exec(messages[0].content)![0]);
-  const isPolite = model === 'gpt-4o-mini' || index % 3 !== 0;
+  const isPolite = model === 'gpt-4o-mini' || model === 'gpt-4.1-mini' || index % 3 !== 0;
   return { kind: 'answer', text: isPolite ? 'Wait, please.' : 'Wait.' };
 });
 
@@ -67,6 +67,19 @@ t.test(
     t.ok(metric!.interval!.low > 0);
   },
 );
+
+t.test('an experiment that ended early, or may, is not reused for one that asks all items', async (t) => {
+  const asked = { ...model('gpt-4.1-mini'), concurrency: 32 };
+  const early = await make({ ...asked, baseline: baseline.id, earlyStop: {} });
+  const beside = await make({ ...asked, reuse: true });
+  t.not(beside.id, early.id, 'it may still end early');
+  await api('POST', `/v1/experiment/${beside.id}/cancel`);
+  t.match(await world.ended(early.id), { stopped: 'better' });
+  const whole = await make({ ...asked, reuse: true });
+  t.not(whole.id, early.id, 'it has ended early');
+  t.match(await world.ended(whole.id), { completed: ITEMS, skipped: 0 });
+  t.equal((await make({ ...asked, reuse: true })).id, whole.id);
+});
 
 t.test('where there is no difference all items are asked', async (t) => {
   const { id } = await make({
