@@ -3,6 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
 import { lastOfSession } from '#core/sessions/mod.ts';
+import { LEFT_FOR_WANT_OF_MONEY } from '#platform/evaluations/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd, runStatement } from '../requests/mod.ts';
 import type { Context } from './context.ts';
@@ -15,7 +16,8 @@ export const DryRunJson = Type.Object(
       description: 'Requests that pass the filter; for an evaluator of sessions, the sessions that have one',
     }),
     already_scored: Type.Integer({
-      description: 'Those of them that this version has an evaluation of: they are not scored again',
+      description:
+        'Those of them that this version has an evaluation of: they are not scored again. What a run left for want of money is none',
     }),
     estimated_cost_usd: Nullable(
       Type.Number(),
@@ -41,7 +43,7 @@ async function countScored(
       on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
     where e.organization_id = ${organization}
       and e.evaluator_id = ${parameters.bind(evaluator.evaluator_id, 'uuid')}
-      and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = ''
+      and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = '' and not ${LEFT_FOR_WANT_OF_MONEY}
       and r.source <> 'evaluator' and ${compileFilter(filter, parameters, { joins: false })}`;
   const [row] = await runStatement<{ count: number }>(tx, { text, values: parameters.values });
   return row!.count;
@@ -70,7 +72,8 @@ async function countSessions(
              select from assay.evaluations e
               where e.organization_id = r.organization_id and e.request_id = r.request_id and e.created_at = r.created_at
                 and e.evaluator_id = ${parameters.bind(evaluator.evaluator_id, 'uuid')}
-                and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = ''))::int4 as scored
+                and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = ''
+                and not ${LEFT_FOR_WANT_OF_MONEY}))::int4 as scored
       from assay.requests r where ${conditions.join(' and ')}`;
   const [row] = await runStatement<{ matching: number; scored: number }>(tx, {
     text,

@@ -6,6 +6,7 @@ import { type PairwiseBody, type PairwiseDryRunJson, WinRateJson } from '#core/c
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { laneOf } from '#core/evaluations/mod.ts';
 import { BUILT_IN_CATALOG } from '#core/models/mod.ts';
+import { LEFT_FOR_WANT_OF_MONEY, orTakeOver } from '#platform/evaluations/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import { announceEvaluations } from './announce-work.ts';
@@ -93,7 +94,7 @@ async function dryRun(
        select count(*) as count from assay.evaluations e
         where e.organization_id = ${organizationId} and e.request_id = b.request_id and e.created_at = b.created_at
           and e.baseline_id = a.request_id and e.evaluator_id = ${evaluator.evaluator_id} and e.version = ${evaluator.version}
-          and e.probe = '') made`;
+          and e.probe = '' and not ${tx.unsafe(LEFT_FOR_WANT_OF_MONEY)}) made`;
   const { pairs, judged, promptTokens, answerTokens } = sums!;
   const each =
     (await averageCost(tx, organizationId, evaluator)) ??
@@ -160,14 +161,14 @@ export function createPairwise({ sql, clock }: Pick<Context, 'sql' | 'clock'>): 
           returning run_id`;
         const runId = made!.run_id;
         const { count } = await tx`
-          insert into assay.evaluations
+          insert into assay.evaluations as e
             (organization_id, evaluator_id, version, created_at, request_id, baseline_id, baseline_created_at,
              is_baseline_first, run_id, lane, priority, due_at, scheduled_at)
           select ${organizationId}, ${evaluatorId}, ${evaluator.version}::int4, b.created_at, b.request_id, a.request_id,
                  a.created_at, is_baseline_first, ${runId}, ${laneOf(evaluator.scoring_type, null)}, ${PRIORITY}, ${at}::timestamptz,
                  ${at}::timestamptz
             from ${pairsOf(tx, organizationId, sides)} cross join (values (true), (false)) as orders (is_baseline_first)
-          on conflict do nothing`;
+          ${orTakeOver(tx)}`;
         await tx`
           update assay.evaluation_runs set scheduled = ${count}::int4
            where organization_id = ${organizationId} and run_id = ${runId}`;

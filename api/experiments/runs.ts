@@ -3,6 +3,7 @@ import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { MAX_RUNS } from '#core/contracts/experiment.ts';
 import { isImported, laneOf } from '#core/scoring/mod.ts';
+import { orTakeOver } from '#platform/evaluations/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { Grader } from './graders.ts';
 
@@ -77,7 +78,7 @@ export async function scheduleGrades(
   for (const { id, version, scoringType, adapter } of graders) {
     if (isImported(adapter)) continue;
     await tx`
-      insert into assay.evaluations
+      insert into assay.evaluations as e
         (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at)
       select ${organizationId}, ${id}, ${version}::int4, q.created_at, q.request_id, ${experimentId},
              ${laneOf(scoringType, adapter)}, ${PRIORITY}, ${at}::timestamptz, ${at}::timestamptz
@@ -85,7 +86,7 @@ export async function scheduleGrades(
         join assay.requests q on q.organization_id = r.organization_id and q.request_id = r.request_id
        where r.experiment_id = ${experimentId} and r.state = 'completed'
          and (${requestId}::text is null or r.request_id = ${requestId})
-      on conflict do nothing`;
+      ${orTakeOver(tx)}`;
   }
   if (graders.length > 0) await tx`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;
 }

@@ -5,6 +5,7 @@
 import { RUNS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
+import { orTakeOver } from '#platform/evaluations/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import {
   isCancelled,
@@ -212,7 +213,7 @@ async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Pro
   // long: an erasure that waits for this lock keeps ingest waiting, too.
   await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${run.organizationId}))`;
   const { count } = await tx`
-    insert into assay.evaluations
+    insert into assay.evaluations as e
       (organization_id, evaluator_id, version, created_at, request_id, session_id, run_id, lane, priority, due_at, scheduled_at)
     select ${run.organizationId}, ${run.evaluatorId}, ${run.version}::int4, created_at, request_id,
            case when ${run.scope === 'session'} then session_id end, ${run.runId},
@@ -222,6 +223,6 @@ async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Pro
         as page (created_at, request_id, session_id)
      where not exists (select from assay.erased_requests t
                         where t.organization_id = ${run.organizationId} and t.request_id = page.request_id)
-    on conflict do nothing`;
+    ${orTakeOver(tx)}`;
   return count;
 }

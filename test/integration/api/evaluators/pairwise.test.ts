@@ -99,6 +99,22 @@ t.test('each pair is judged in both orders, once, however often it is started', 
   );
 });
 
+t.test('judgments that a run left for want of money are made by the next one', async (t) => {
+  const { id } = await pairwise();
+  const of = await sides(2);
+  const path = `/v1/evaluator/${id}/pairwise`;
+  const run = await api.make<Run>(path, of);
+  await settle(run.id, [
+    [1, 1],
+    [0, 0],
+  ]);
+  await sql`
+    update assay.evaluations set state = 'skipped', score = null, error_code = 'run_budget_spent'
+     where run_id = ${run.id} and is_baseline_first`;
+  t.match(await api.make(path, { ...of, dryRun: true }), { judgments: 4, already_judged: 2 });
+  t.match(await api.make<Run>(path, of), { scheduled: 2, pending: 2 });
+});
+
 t.test('an estimate is by the tokens of the answers at first, and then by what judgments cost', async (t) => {
   const { id } = await pairwise();
   const of = await sides(4);

@@ -95,6 +95,23 @@ t.test(
   },
 );
 
+t.test('answers that an experiment did not grade for want of money are graded by the next one', async (t) => {
+  const { id: evaluatorId } = await mine.call('POST', '/v1/evaluator', {
+    ...PYTHON,
+    name: crypto.randomUUID(),
+  });
+  const datasetId = await dataset(0);
+  const requestIds = await log('One?', 'Two?', 'Three?');
+  await mine.call('POST', `/v1/dataset/${datasetId}/items/from-requests`, { requestIds });
+  const recorded = { name: 'Recorded', datasetId, target: { kind: 'recorded' }, evaluatorIds: [evaluatorId] };
+  const { id } = await mine.call('POST', '/v1/experiment', recorded);
+  await api.database.sql`
+    update assay.evaluations set state = 'skipped', error_code = 'run_budget_spent', finished_at = now()
+     where run_id = ${id} and request_id <> ${requestIds[0]!}`;
+  t.match(await mine.call('POST', '/v1/experiment', recorded), { ungraded: 2 });
+  t.match(await mine.call('GET', `/v1/experiment/${id}`), { ungraded: 1 });
+});
+
 t.test('of two records with one id, one is the recorded answer', async (t) => {
   const [request_id] = await log('Which?');
   await insertRequests(api.database.sql, api.own.organizationId, [

@@ -176,6 +176,34 @@ t.test(
   },
 );
 
+t.test('what a run left for want of money is scored by another one, and by no third', async (t) => {
+  const { evaluator, run, claimOne, finish, show } = await budgeted(t, 4, 0.5);
+  const dry = (body: object = {}) => api.make(runPath(evaluator), { filter: 'all', dryRun: true, ...body });
+  await finish(await claimOne(), 0.5);
+  const left = await claimOne();
+  for (const job of [left, await claimOne()]) t.equal((await finish(job, 0)).state, 'skipped');
+  t.match(await dry(), { matching: 4, already_scored: 2, estimated_cost_usd: 1 });
+  const other = await start(evaluator, { maxCost: 10 });
+  await scheduleAll();
+  t.match(await get(evaluator, other), { scheduled: 2, pending: 2, skipped: 0 });
+  t.match(await dry(), { already_scored: 4, estimated_cost_usd: 0 });
+  // One of the first run was pending meanwhile, and stays its own.
+  const next = [await claimOne(), await claimOne(), await claimOne()];
+  t.equal(next.filter(({ runId }) => runId === run.id).length, 1);
+  await settle(
+    sql,
+    left,
+    nextState({ outcome: { state: 'skipped', reason: 'truncated', message: '' }, use: null }, 1),
+    null,
+  );
+  for (const job of next) await finish(job, 0.1);
+  t.match(await get(evaluator, other), { state: 'completed', completed: 2, cost_usd: 0.2 });
+  t.match(await show(), { state: 'budget', completed: 1, skipped: 1 });
+  const third = await start(evaluator, {});
+  await scheduleAll();
+  t.match(await get(evaluator, third), { scheduled: 1 }, 'the one that was left last');
+});
+
 t.test('a run whose budget is spent schedules no further page, and cannot be resumed', async (t) => {
   const { evaluator, run, claimOne, finish, show } = await budgeted(t, 3, 0.1);
   await sql`update assay.evaluation_runs set state = 'running' where run_id = ${run.id}`;
