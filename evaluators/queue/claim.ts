@@ -146,6 +146,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
            e.request_id as "requestId", e.created_at as "createdAt", e.session_id as "sessionId", nullif(e.probe, '') as probe, e.lane, e.members,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
            coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
+           coalesce(runs.state = 'cancelled', false) as "isReopened",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
              'criteria', case when v.scoring_type = 'LLM-RUBRIC' then ${criteriaOf(tx)} end,

@@ -39,6 +39,8 @@ export type Job = {
   isBatch: boolean;
   /** Its run or experiment has spent what it may cost. */
   isRunOverBudget: boolean;
+  /** Its run was cancelled before the claim: it was reopened since, and is made though its run is not. */
+  isReopened: boolean;
   lane: Lane;
   /** The judgments of a jury's members at the attempt before; null: there were none. */
   members: MemberJudgment[] | null;

@@ -33,7 +33,7 @@ export async function settle(sql: Sql, job: Job, next: NextState, use: JudgeUse 
  */
 async function waitingState(
   tx: TransactionSql,
-  { evaluator, runId }: Job,
+  { evaluator, runId, isReopened }: Job,
   next: NextState,
 ): Promise<NextState> {
   const [now] = await tx<{ isPaused: boolean; resumes: number }[]>`
@@ -41,7 +41,7 @@ async function waitingState(
       from assay.evaluators where evaluator_id = ${evaluator.id} for no key update`;
   const [run] = await tx<{ state: string }[]>`
     select state from assay.evaluation_runs where run_id = ${runId} for no key update`;
-  if (run?.state === 'cancelled') return { ...next, state: 'cancelled', pause: null };
+  if (run?.state === 'cancelled' && !isReopened) return { ...next, state: 'cancelled', pause: null };
   // The evaluator was resumed since the claim, so the cause of this failure may be fixed: it is not paused again.
   const pause = now!.resumes === evaluator.resumes ? next.pause : null;
   const isPaused = pause !== null || now!.isPaused || run?.state === 'paused';

@@ -70,6 +70,19 @@ t.test(
   },
 );
 
+t.test('an evaluation that was reopened after its run was cancelled keeps its attempts', async (t) => {
+  const world = await startWorld(t);
+  const organizationId = await world.organization();
+  const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+  const [run] = await world.sql<{ run_id: string }[]>`
+    insert into assay.evaluation_runs
+      (organization_id, evaluator_id, version, filter, state, until, created_at, updated_at)
+    values (${organizationId}, ${evaluator.evaluatorId}, 1, '"all"', 'cancelled', now(), now(), now()) returning run_id`;
+  const { id, job } = await claimOne(world, { ...evaluator, runId: run!.run_id });
+  await settle(world.sql, job, failed(), null);
+  t.match(await world.row(id), { state: 'pending', attempts: 1, finished_at: null });
+});
+
 t.test('a retry follows its run: it is paused or cancelled with it', async (t) => {
   const world = await startWorld(t);
   for (const [state, expected] of [
