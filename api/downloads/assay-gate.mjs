@@ -316,10 +316,13 @@ async function readDataset(api, text) {
 /** @param {Api} api @param {string[]} wanted */
 async function readEvaluators(api, wanted) {
   if (wanted.length === 0) return [];
+  /** @type {any} */
   const evaluators = await api.read('/v1/evaluator');
-  return [...new Set(wanted)].map((name) =>
-    UUID.test(name) ? name : named(/** @type {any} */ (evaluators), name, 'evaluator').id,
+  const ids = [...new Set(wanted)].map((name) =>
+    UUID.test(name) ? name : named(evaluators, name, 'evaluator').id,
   );
+  for (const one of evaluators) if (ids.includes(one.id)) refusePaused(one);
+  return ids;
 }
 
 /** @param {Json[]} all @param {string} name @param {string} what */
@@ -414,6 +417,7 @@ async function start(api, plan) {
 async function awaitEnd(api, id, { deadline, environment: { progress, stop } }) {
   const began = performance.now();
   let shown = Number.NEGATIVE_INFINITY;
+  let looked = Number.NEGATIVE_INFINITY;
   const isTerminal = progress.isTTY === true;
   for (;;) {
     const experiment = await api.read(`/v1/experiment/${id}`);
@@ -428,10 +432,35 @@ async function awaitEnd(api, id, { deadline, environment: { progress, stop } }) 
     if (experiment.state !== 'running' && experiment.state !== 'completed')
       throw new NotRun(stoppedText(experiment));
     if (stop.aborted) throw new NotRun('it was stopped');
+    if (experiment.ungraded > 0 && now - looked >= LINE_EVERY_MS) {
+      looked = now;
+      await refuseUngradable(api, experiment);
+    }
     if (now > deadline)
       throw new NotRun(`"${experiment.name}" did not end in time: ${progressText(experiment, now - began)}`);
     await sleep(POLL_MS, undefined, { signal: stop }).catch(() => {});
   }
+}
+
+/** Ends the gate when grades wait for a person, or for the next day. @param {Api} api @param {Json} experiment */
+async function refuseUngradable(api, { id, name, evaluators }) {
+  /** @type {any} */
+  const all = await api.read('/v1/evaluator');
+  for (const one of all) if (evaluators.some((/** @type {Json} */ used) => used.id === one.id)) refusePaused(one);
+  const waiting = { runId: id, state: 'pending', errorCode: 'budget_exhausted', limit: 1 };
+  /** @type {any} */
+  const [unpaid] = await api.read('/v1/evaluation/query', waiting);
+  if (unpaid === undefined) return;
+  throw new NotRun(
+    `grades of "${name}" by "${unpaid.evaluator_name}" wait for the next day (UTC), as the budget of this day is spent`,
+  );
+}
+
+/** @param {Json} evaluator */
+function refusePaused({ name, paused }) {
+  if (paused === null) return;
+  const why = paused.message === null ? paused.reason : `${paused.reason}: ${paused.message}`;
+  throw new NotRun(`the evaluator "${name}" is paused (${why}); mend the cause, then resume it`);
 }
 
 /** @param {Json} experiment */

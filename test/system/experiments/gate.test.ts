@@ -158,6 +158,30 @@ t.test('what cannot be run ends with 3 and the reason, before anything is spent'
   t.equal(provider.requests.length, before);
 });
 
+t.test('grades that do not come end with 3 and the reason, not after an hour', async (t) => {
+  const judge = { scoring_type: 'LLM-BOOLEAN', llm_template: { model: 'gpt-4.1', prompt: 'Kind?' } };
+  const { id } = await api<{ id: string }>('POST', '/v1/evaluator', { name: 'kind', ...judge });
+  await api('POST', '/v1/evaluator', { name: 'unpaid', ...judge, daily_budget_usd: 0 });
+  provider.script((request): Behaviour => {
+    const isJudge = JSON.parse(request.body.toString()).model === 'gpt-4.1';
+    return isJudge
+      ? { kind: 'error', status: 401, message: 'Incorrect API key' }
+      : { kind: 'answer', text: 'Wait.' };
+  });
+  const asked = [...common, '--target', 'model:gpt-4o-mini', '--timeout', '1'];
+  t.match(await gate([...asked, '--rule', 'unpaid better']), {
+    status: 3,
+    stdout: /grades of "Baseline: model:gpt-4o" by "unpaid" wait for the next day \(UTC\), as the budget/,
+  });
+  const paused = /the evaluator "kind" is paused \(auth: .*401.*\); mend the cause, then resume it/;
+  t.match(await gate([...asked, '--rule', 'kind better']), { status: 3, stdout: paused });
+  t.not((await api<{ paused: object | null }>('GET', `/v1/evaluator/${id}`)).paused, null);
+  const made = () => api<ExperimentListJson>('POST', '/v1/experiment/query', { datasetId, limit: 100 });
+  const { length: before } = (await made()).experiments;
+  t.match(await gate([...asked, '--rule', 'kind better']), { status: 3, stdout: paused });
+  t.equal((await made()).experiments.length, before, 'it is known before anything is spent');
+});
+
 t.test('a dry run tells the price and the smallest difference that can be found', async (t) => {
   const told = await gate([...politely, '--target', 'model:gpt-4o-mini', '--dry-run']);
   t.match(told, {
