@@ -51,12 +51,12 @@ SETTINGS = read_settings()
 lockdown = load_own('lockdown')
 enclosure, evaluation, seccomp = load_own('enclosure'), load_own('evaluation'), load_own('seccomp')
 
-# Importable modules load these on first use, when no file can be opened any more.
+# Importable modules load these on first use, when no file can be opened any more, as does a future statement.
 ENCODINGS = (
     'ascii latin_1 iso8859_1 iso8859_15 cp1250 cp1251 cp1252 cp437 koi8_r idna punycode utf_7 utf_8 utf_8_sig utf_16 utf_16_le '
     'utf_16_be utf_32 utf_32_le utf_32_be unicode_escape raw_unicode_escape hex_codec base64_codec quopri_codec rot_13'
 )
-ALSO_LOADED = ('_strptime', 'linecache', 'traceback', *(f'encodings.{name}' for name in ENCODINGS.split()))
+ALSO_LOADED = ('__future__', '_strptime', 'linecache', 'traceback', *(f'encodings.{name}' for name in ENCODINGS.split()))
 # Exit statuses of a child that could not be forked, or not locked down.
 NOT_FORKED, LOCKDOWN_FAILED = 96, 97
 OPEN_FILES = 4096

@@ -237,6 +237,13 @@ t.test('the listed modules can be imported in every tier, and no others in any',
   }
 });
 
+t.test('code may begin with a future statement, as many files of Python do', async (t) => {
+  const sandbox = await openSandbox(t);
+  const code =
+    'from __future__ import annotations\ndef evaluate(input: Text, output: Text) -> Score:\n  return 1';
+  t.equal(brief((await sandbox.evaluate({ code, input, output })).outcome), 1);
+});
+
 t.test('modules that load other modules on first use work in the sandbox', async (t) => {
   const sandbox = await openSandbox(t);
   const code = define(`
