@@ -217,7 +217,10 @@ export function createEvaluators(context: Context): Evaluators {
     async change(organizationId, evaluatorId, body) {
       for (let attempt = 0; attempt < MAX_CHANGE_ATTEMPTS; attempt += 1) {
         const changed = await changeOnce(organizationId, evaluatorId, body);
-        if (changed !== 'overtaken') return changed;
+        if (changed === 'overtaken') continue;
+        if (body.daily_budget_usd !== undefined)
+          await setStates(context, organizationId, { kind: 'budget-changed', evaluatorId });
+        return changed;
       }
       throw new AssayError('conflict', 'This evaluator is being changed by others: try again');
     },
@@ -228,8 +231,9 @@ export function createEvaluators(context: Context): Evaluators {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await deleteEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
       });
-      // Evaluations that wait for a resume would wait for ever: they become pending, and end as skipped.
+      // Evaluations that wait for a resume would wait for ever, and others until midnight: they become due, and end as skipped.
       await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
+      await setStates(context, organizationId, { kind: 'budget-changed', evaluatorId });
       return null;
     },
 

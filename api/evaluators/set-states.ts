@@ -8,6 +8,8 @@ import type { Context } from './context.ts';
 export type StateChange =
   /** Paused evaluations become pending again, except for those of runs that are paused themselves. */
   | { kind: 'evaluator-resumed'; evaluatorId: string }
+  /** Evaluations that wait for the budget of the next day become due. */
+  | { kind: 'budget-changed'; evaluatorId: string }
   /** Pending evaluations become paused. */
   | { kind: 'run-paused'; runId: string }
   | { kind: 'run-resumed'; runId: string }
@@ -50,8 +52,8 @@ async function changeBatch(
     returning ${changedColumns(tx)}`;
   // Other changes only move evaluations that wait between states: they had no outcome before, and have none after.
   if (change.kind === 'run-cancelled') await noteEvaluations(tx, organizationId, rows);
-  const isResumed = change.kind === 'evaluator-resumed' || change.kind === 'run-resumed';
-  if (isResumed && rows.length > 0) await announceEvaluations(tx);
+  const isDue = change.kind !== 'run-paused' && change.kind !== 'run-cancelled';
+  if (isDue && rows.length > 0) await announceEvaluations(tx);
   return rows.length;
 }
 
@@ -60,6 +62,9 @@ function assignment(tx: TransactionSql, { kind }: StateChange, at: Date) {
     case 'evaluator-resumed':
     case 'run-resumed':
       return tx`state = 'pending', due_at = ${at}`;
+    case 'budget-changed':
+      // By the clock that they became due at, so that a batch does not find those of the one before.
+      return tx`due_at = now()`;
     case 'run-paused':
       return tx`state = 'paused'`;
     case 'run-cancelled':
@@ -72,6 +77,9 @@ function condition(tx: TransactionSql, change: StateChange) {
     case 'evaluator-resumed':
       return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'paused' and not exists (
         select from assay.evaluation_runs r where r.run_id = e.run_id and r.state = 'paused')`;
+    case 'budget-changed':
+      return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'pending' and e.error_code = 'budget_exhausted'
+        and e.due_at > now()`;
     case 'run-paused':
       return tx`e.run_id = ${change.runId} and e.state = 'pending'`;
     case 'run-resumed':

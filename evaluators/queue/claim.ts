@@ -148,6 +148,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
            coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
            coalesce(runs.state = 'cancelled', false) as "isReopened",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,
+             'budgets', json_build_array(v.daily_budget_nano, o.evaluation_budget_nano)::text,
              'llmTemplate', w.llm_template, 'codeTemplate', w.code_template, 'externalConfig', w.external_config,
              'criteria', case when v.scoring_type = 'LLM-RUBRIC' then ${criteriaOf(tx)} end,
              'isDeleted', v.deleted_at is not null, 'isPaused', v.paused_reason is not null, 'resumes', v.resumes,

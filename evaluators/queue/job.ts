@@ -62,6 +62,8 @@ export type Job = {
     resumes: number;
     /** The daily budget of the evaluator, or of its organization, is spent. */
     isOverBudget: boolean;
+    /** Both budgets, as they were at the claim. */
+    budgets: string;
   };
   /** Null if the request was deleted. */
   request: JobRequest | null;

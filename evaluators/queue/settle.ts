@@ -36,16 +36,20 @@ async function waitingState(
   { evaluator, runId, isReopened }: Job,
   next: NextState,
 ): Promise<NextState> {
-  const [now] = await tx<{ isPaused: boolean; resumes: number }[]>`
-    select paused_reason is not null as "isPaused", resumes
-      from assay.evaluators where evaluator_id = ${evaluator.id} for no key update`;
+  const [now] = await tx<{ isPaused: boolean; resumes: number; budgets: string }[]>`
+    select paused_reason is not null as "isPaused", resumes,
+           json_build_array(v.daily_budget_nano, o.evaluation_budget_nano)::text as budgets
+      from assay.evaluators v join assay.organizations o using (organization_id)
+     where evaluator_id = ${evaluator.id} for no key update of v`;
   const [run] = await tx<{ state: string }[]>`
     select state from assay.evaluation_runs where run_id = ${runId} for no key update`;
   if (run?.state === 'cancelled' && !isReopened) return { ...next, state: 'cancelled', pause: null };
   // The evaluator was resumed since the claim, so the cause of this failure may be fixed: it is not paused again.
   const pause = now!.resumes === evaluator.resumes ? next.pause : null;
   const isPaused = pause !== null || now!.isPaused || run?.state === 'paused';
-  return { ...next, pause, state: isPaused ? 'paused' : 'pending' };
+  // A budget that was changed since the claim may last: who changed it has not found this evaluation among those that wait.
+  const isChanged = next.errorCode === 'budget_exhausted' && now!.budgets !== evaluator.budgets;
+  return { ...next, pause, state: isPaused ? 'paused' : 'pending', ...(isChanged && { dueInMs: 0 }) };
 }
 
 async function write(

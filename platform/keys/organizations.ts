@@ -1,4 +1,5 @@
 /** Organizations, as operators manage them. */
+import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
 import type { Tier } from './api-key.ts';
@@ -92,7 +93,7 @@ export async function setTier(
 
 /**
  * Changes the daily budget (UTC) of an organization's judges, in nano-dollars; null: no limit. Evaluations that are under way
- * are finished.
+ * are finished, and those that wait for the budget of the next day become due.
  * @throws AssayError not_found
  */
 export async function setEvaluationBudget(
@@ -105,5 +106,10 @@ export async function setEvaluationBudget(
     where name = ${name}
     returning ${organizationColumns(sql)}`;
   if (row === undefined) throw unknownOrganization(name);
+  await sql`
+    update assay.evaluations set due_at = now()
+     where organization_id = ${row.organizationId} and state = 'pending' and error_code = 'budget_exhausted'
+       and due_at > now()`;
+  await sql`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;
   return row;
 }
