@@ -446,7 +446,8 @@ async function awaitEnd(api, id, { deadline, environment: { progress, stop } }) 
 async function refuseUngradable(api, { id, name, evaluators }) {
   /** @type {any} */
   const all = await api.read('/v1/evaluator');
-  for (const one of all) if (evaluators.some((/** @type {Json} */ used) => used.id === one.id)) refusePaused(one);
+  for (const one of all)
+    if (evaluators.some((/** @type {Json} */ used) => used.id === one.id)) refusePaused(one);
   const waiting = { runId: id, state: 'pending', errorCode: 'budget_exhausted', limit: 1 };
   /** @type {any} */
   const [unpaid] = await api.read('/v1/evaluation/query', waiting);

@@ -96,7 +96,7 @@ export function createErasureService(options: ErasureOptions): ErasureService {
       const inTransaction = <Result>(work: (tx: TransactionSql) => Promise<Result>) =>
         inOrganization(sql, organizationId, work);
       await eraseCopies(inTransaction, [storableText(requestId)], keyId);
-      const { erased } = await awaitRequest(requestId, clock, async () => {
+      const { erased } = await awaitRequest(requestId, { sql, clock, organizationId }, async () => {
         const result = await inOrganization(sql, organizationId, (tx) =>
           eraseRequests(tx, [storableText(requestId)], keyId),
         );

@@ -86,7 +86,7 @@ export function createPostOutput(
     requestId: string,
   ) {
     const attempt = () => inOrganization(sql, organizationId, (tx) => findKey(tx, organizationId, requestId));
-    await awaitRequest(requestId, clock, attempt, STORED_WITHIN_MS);
+    await awaitRequest(requestId, { sql, clock, organizationId }, attempt, STORED_WITHIN_MS);
     return await inOrganization(sql, organizationId, async (tx) => {
       // Until it is committed no erasure begins, which could miss its evaluations.
       await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;

@@ -117,7 +117,7 @@ export function createGrades({ sql, clock }: Context): Grades {
       const person = personOf(keyId, body.author);
       const comment = body.comment == null || body.comment === '' ? null : storableText(body.comment);
       const stored = storableText(requestId);
-      return awaitRequest(requestId, clock, () =>
+      return awaitRequest(requestId, { sql, clock, organizationId }, () =>
         inOrganization(sql, organizationId, async (tx) => {
           const criterion = await lockCriterion(tx, organizationId, criterionId);
           if (criterion === undefined) throw unknown('criterion', body.criterionId);
@@ -135,7 +135,7 @@ export function createGrades({ sql, clock }: Context): Grades {
       const criterionId = readUuid('criterion', query.criterionId);
       const { person } = personOf(keyId, query.author);
       const stored = storableText(requestId);
-      await awaitRequest(requestId, clock, () =>
+      await awaitRequest(requestId, { sql, clock, organizationId }, () =>
         inOrganization(sql, organizationId, async (tx) => {
           await requireCriterion(tx, organizationId, criterionId);
           const createdAt = await lockRequest(tx, organizationId, stored);
@@ -154,7 +154,7 @@ export function createGrades({ sql, clock }: Context): Grades {
 
     async ofRequest(organizationId, requestId) {
       const stored = storableText(requestId);
-      return awaitRequest(requestId, clock, () =>
+      return awaitRequest(requestId, { sql, clock, organizationId }, () =>
         inOrganization(sql, organizationId, async (tx) => {
           if ((await findKeysOfIds(tx, organizationId, [stored])).length === 0) return null;
           const rows = await listGradesOf(tx, organizationId, stored);

@@ -43,7 +43,7 @@ export function createInputs({
     const version = await inOrganization(sql, organizationId, (tx) =>
       requireVersion(tx, organizationId, promptId, versionId),
     );
-    const use = await awaitRequest(requestId, clock, async () => {
+    const use = await awaitRequest(requestId, { sql, clock, organizationId }, async () => {
       const found = await inOrganization(sql, organizationId, (tx) =>
         findUse(tx, organizationId, version, storableText(requestId)),
       );

@@ -1,11 +1,17 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
+import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { idTimeMs } from './id-time.ts';
+import { findClaimed, isErased } from './missing.ts';
 
-/** The age below which a request may still be on its way from the gateway to Postgres. */
-const YOUNG_MS = 10_000;
+/**
+ * The age of an id below which its request may still be on its way from the gateway to Postgres. Ids are made when a call begins,
+ * and its record is stored after its end: ten seconds were too few for calls that take as long.
+ */
+const YOUNG_MS = 15 * 60_000;
 /** Tolerance for the clocks of two machines. */
 const AHEAD_MS = 5_000;
 /** If longer, clients wait in vain for unknown ids; if shorter, a few of a thousand records are not stored yet. */
@@ -38,6 +44,20 @@ export async function awaitRequests(
   }
 }
 
+/** Where a request is looked for. */
+type Where = { sql: Sql; clock: Clock; organizationId: string };
+
+/** Returns whether the request of an id may still be on its way: an id without a time was claimed by its caller. */
+async function isComing(requestId: string, { sql, clock, organizationId }: Where): Promise<boolean> {
+  const storedId = storableText(requestId);
+  if (idTimeMs(requestId) !== null && !isYoung(requestId, clock)) return false;
+  return await inOrganization(sql, organizationId, async (tx) =>
+    isYoung(requestId, clock)
+      ? !(await isErased(tx, organizationId, storedId))
+      : (await findClaimed(tx, organizationId, [storedId])).size > 0,
+  );
+}
+
 /**
  * Runs `attempt` until it finds the request: once, or for a moment when the id is new. A client may rate a response as soon
  * as it has it, which is before the record is stored.
@@ -48,14 +68,16 @@ export async function awaitRequests(
  */
 export async function awaitRequest<T>(
   requestId: string,
-  clock: Clock,
+  where: Where,
   attempt: () => Promise<T | null | false>,
   patienceMs = PATIENCE_MS,
 ): Promise<T> {
-  const deadline = clock.monotonic() + (isYoung(requestId, clock) ? patienceMs : 0);
+  const { clock } = where;
+  let deadline: number | null = null;
   for (;;) {
     const found = await attempt();
     if (found !== null && found !== false) return found;
+    deadline ??= clock.monotonic() + ((await isComing(requestId, where)) ? patienceMs : 0);
     if (clock.monotonic() >= deadline) throw unknownRequest(requestId);
     await sleep(POLL_MS);
   }

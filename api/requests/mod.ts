@@ -41,6 +41,7 @@ export {
   type RequestKey,
   type SortedKey,
 } from './find-keys.ts';
+export { findClaimed } from './missing.ts';
 export { type RequestQuery, readQuery } from './query.ts';
 export { findShortSource } from './sources.ts';
 export { runStatement } from './statement.ts';
@@ -111,7 +112,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
     attempt: (tx: TransactionSql, storedId: string) => Promise<boolean>,
   ): Promise<null> {
     const storedId = storableText(requestId);
-    await awaitRequest(requestId, clock, () =>
+    await awaitRequest(requestId, { sql, clock, organizationId }, () =>
       inOrganization(sql, organizationId, (tx) => attempt(tx, storedId)),
     );
     return null;
@@ -145,7 +146,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
 
     async get(organizationId, requestId, includeExpected) {
       const included = { includeInputs: false, includeExpected };
-      const loaded = await awaitRequest(requestId, clock, () =>
+      const loaded = await awaitRequest(requestId, { sql, clock, organizationId }, () =>
         inOrganization(sql, organizationId, async (tx) => {
           const keys = await findKeysOfIds(tx, organizationId, [storableText(requestId)]);
           const page = await loadPage(tx, organizationId, keys, included);
@@ -157,7 +158,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
     },
 
     async getDelivery(organizationId, requestId) {
-      const row = await awaitRequest(requestId, clock, () =>
+      const row = await awaitRequest(requestId, { sql, clock, organizationId }, () =>
         inOrganization(sql, organizationId, async (tx) => {
           const key = await findKey(tx, organizationId, storableText(requestId));
           if (key === null) return null;

@@ -49,7 +49,9 @@ export function createRowService({ sql, clock }: { sql: Sql; clock: Clock }): Ro
         });
       // Only around an unknown request there is no page.
       const page =
-        place.kind === 'around' ? await awaitRequest(place.requestId, clock, attempt) : (await attempt())!;
+        place.kind === 'around'
+          ? await awaitRequest(place.requestId, { sql, clock, organizationId }, attempt)
+          : (await attempt())!;
       const cursor = (position: Position | null) =>
         position === null ? 'null' : `"${cursorOf(query.sort, position)}"`;
       const rows = page.rows.map((row) => rowText(columns, row)).join(',');

@@ -12,17 +12,10 @@ import {
 } from '#core/contracts/judgment.ts';
 import { laneOf } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { awaitRequests, findKeysOfIds } from '../../requests/mod.ts';
+import { awaitRequests, findClaimed, findKeysOfIds } from '../../requests/mod.ts';
 import type { Context } from '../context.ts';
 import { requireEvaluator } from '../evaluators.ts';
-import {
-  findClaimed,
-  findExisting,
-  insertJudgments,
-  loadVersions,
-  nameOf,
-  type Placed,
-} from './judgment-store.ts';
+import { findExisting, insertJudgments, loadVersions, nameOf, type Placed } from './judgment-store.ts';
 import { parseJudgment, type ReadJudgment, readJudgment, ruleOf } from './read-judgment.ts';
 
 /** @throws AssayError not_found: there is no such evaluator */

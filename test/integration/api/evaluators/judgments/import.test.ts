@@ -129,7 +129,11 @@ t.test(
   async (t) => {
     const id = await evaluator({ ...IMPORTED, external_config: { adapter: 'imported', min: 1, max: 5 } });
     const ids = await requests(3);
-    const [foreign] = await requests(1, api.other.organizationId);
+    const anHourAgo = new Date(Date.now() - 3_600_000);
+    const [theirs] = await insertRequests(api.database.sql, api.other.organizationId, [
+      { request_id: newRequestId(anHourAgo.getTime()), created_at: anHourAgo },
+    ]);
+    const foreign = theirs!.request_id;
     const [mine] = await insertEvaluations(api, [
       {
         evaluator_id: id,
