@@ -7,6 +7,7 @@ import {
   type CalledTarget,
   costOfBody,
   estimateCost,
+  mostCompletionTokens,
   type Prices,
   requestOf,
 } from '#core/experiments/mod.ts';
@@ -123,7 +124,10 @@ async function costs(
     if ('skipped' in call) return;
     const tokens = {
       prompt: promptTokens ?? Math.ceil(Buffer.byteLength(JSON.stringify(call.body)) / BYTES_PER_TOKEN),
-      completion: completionTokens ?? ANSWER_TOKENS,
+      completion: Math.min(
+        completionTokens ?? ANSWER_TOKENS,
+        mostCompletionTokens(call.body) ?? Number.POSITIVE_INFINITY,
+      ),
     };
     likely.push(costOfBody(prices, call.body, tokens, nowMs));
     most.push(estimateCost(prices, target, item, nowMs));

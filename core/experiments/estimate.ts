@@ -62,14 +62,15 @@ function costOf(
 function longestTokens(body: JsonObject): CallTokens {
   return {
     prompt: Math.ceil(Buffer.byteLength(JSON.stringify(body)) / BYTES_PER_TOKEN),
-    completion: choicesOf(body) * limitOf(body),
+    completion: mostCompletionTokens(body) ?? choicesOf(body) * DEFAULT_COMPLETION_TOKENS,
   };
 }
 
-function limitOf({ max_completion_tokens, max_tokens }: JsonObject): number {
-  const limit = max_completion_tokens ?? max_tokens;
-  if (typeof limit !== 'number' || limit <= 0) return DEFAULT_COMPLETION_TOKENS;
-  return Math.min(Math.ceil(limit), MOST_COMPLETION_TOKENS);
+/** Returns the most tokens of answer that a call allows; null: it sets no limit. */
+export function mostCompletionTokens(body: JsonObject): number | null {
+  const limit = body.max_completion_tokens ?? body.max_tokens;
+  if (typeof limit !== 'number' || limit <= 0) return null;
+  return choicesOf(body) * Math.min(Math.ceil(limit), MOST_COMPLETION_TOKENS);
 }
 
 function choicesOf({ n }: JsonObject): number {

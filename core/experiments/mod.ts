@@ -1,3 +1,3 @@
 /** Experiments: the calls that targets make of items, and what they may cost. Pure. */
-export { costOfBody, estimateCost, type Prices } from './estimate.ts';
+export { costOfBody, estimateCost, mostCompletionTokens, type Prices } from './estimate.ts';
 export { type CalledTarget, type ItemContent, requestOf } from './request-of.ts';

@@ -221,6 +221,17 @@ t.test('a dry run prices an experiment by what the requests took, and keeps noth
   t.notOk(made.experiments.some(({ name }: { name: string }) => name === 'Smaller'));
 });
 
+t.test('an answer counts no more than its call allows, whether one was logged or not', async (t) => {
+  const requestIds = await log('Is it open today?');
+  const price = async (more: object): Promise<Json> =>
+    mine.call('POST', '/v1/experiment', { name: 'Short', dryRun: true, ...more });
+  const target = { kind: 'model', model: 'gpt-4o-mini', parameters: { max_tokens: 20 } };
+  const logged = await price({ from: { requestIds }, target });
+  t.equal(logged.answers_cost_usd.toFixed(9), ((1_000 * 0.15 + 20 * 0.6) / 1e6).toFixed(9));
+  const written = await price({ datasetId: await dataset(1), target });
+  t.ok(written.answers_cost_usd <= written.at_most_usd, JSON.stringify(written));
+});
+
 t.test(
   'an experiment that asks the same is reused when that is wished, and one that asks otherwise is not',
   async (t) => {
