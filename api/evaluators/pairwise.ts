@@ -164,10 +164,13 @@ export function createPairwise({ sql, clock }: Pick<Context, 'sql' | 'clock'>): 
           insert into assay.evaluations as e
             (organization_id, evaluator_id, version, created_at, request_id, baseline_id, baseline_created_at,
              is_baseline_first, run_id, lane, priority, due_at, scheduled_at)
-          select ${organizationId}, ${evaluatorId}, ${evaluator.version}::int4, b.created_at, b.request_id, a.request_id,
-                 a.created_at, is_baseline_first, ${runId}, ${laneOf(evaluator.scoring_type, null)}, ${PRIORITY}, ${at}::timestamptz,
+          select ${organizationId}, ${evaluatorId}, ${evaluator.version}::int4, created_at, request_id, baseline_id,
+                 baseline_created_at, is_baseline_first, ${runId}, ${laneOf(evaluator.scoring_type, null)}, ${PRIORITY}, ${at}::timestamptz,
                  ${at}::timestamptz
-            from ${pairsOf(tx, organizationId, sides)} cross join (values (true), (false)) as orders (is_baseline_first)
+            -- Items that were made from one request have one pair of recorded answers.
+            from (select distinct b.created_at, b.request_id, a.request_id as baseline_id, a.created_at as baseline_created_at
+                    from ${pairsOf(tx, organizationId, sides)}) pairs
+           cross join (values (true), (false)) as orders (is_baseline_first)
           ${orTakeOver(tx)}`;
         await tx`
           update assay.evaluation_runs set scheduled = ${count}::int4

@@ -82,10 +82,12 @@ export async function scheduleGrades(
         (organization_id, evaluator_id, version, created_at, request_id, run_id, lane, priority, due_at, scheduled_at)
       select ${organizationId}, ${id}, ${version}::int4, q.created_at, q.request_id, ${experimentId},
              ${laneOf(scoringType, adapter)}, ${PRIORITY}, ${at}::timestamptz, ${at}::timestamptz
-        from assay.experiment_runs r
-        join assay.requests q on q.organization_id = r.organization_id and q.request_id = r.request_id
-       where r.experiment_id = ${experimentId} and r.state = 'completed'
-         and (${requestId}::text is null or r.request_id = ${requestId})
+        -- Of items that were made from one request, the recorded answer is graded once.
+        from (select distinct q.created_at, q.request_id
+                from assay.experiment_runs r
+                join assay.requests q on q.organization_id = r.organization_id and q.request_id = r.request_id
+               where r.experiment_id = ${experimentId} and r.state = 'completed'
+                 and (${requestId}::text is null or r.request_id = ${requestId})) q
       ${orTakeOver(tx)}`;
   }
   if (graders.length > 0) await tx`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;

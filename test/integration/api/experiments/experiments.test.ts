@@ -112,6 +112,23 @@ t.test('answers that an experiment did not grade for want of money are graded by
   t.match(await mine.call('GET', `/v1/experiment/${id}`), { ungraded: 1 });
 });
 
+t.test('a recorded answer of two items that were made from one request is graded once', async (t) => {
+  const { id: evaluatorId } = await mine.call('POST', '/v1/evaluator', {
+    ...PYTHON,
+    name: crypto.randomUUID(),
+  });
+  const [sourceRequestId] = await log('Twice?');
+  const datasetId = await dataset(0);
+  const items = ['one', 'two'].map((externalId) => ({
+    externalId,
+    sourceRequestId,
+    request: { messages: [{ role: 'user', content: externalId }] },
+  }));
+  await mine.call('POST', `/v1/dataset/${datasetId}/items`, { items });
+  const recorded = { name: 'Recorded', datasetId, target: { kind: 'recorded' }, evaluatorIds: [evaluatorId] };
+  t.match(await mine.call('POST', '/v1/experiment', recorded), { runs: 2, completed: 2, ungraded: 1 });
+});
+
 t.test('of two records with one id, one is the recorded answer', async (t) => {
   const [request_id] = await log('Which?');
   await insertRequests(api.database.sql, api.own.organizationId, [
