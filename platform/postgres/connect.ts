@@ -149,10 +149,10 @@ const CONNECTION_CODES = new Set([
 ]);
 
 /**
- * SQLSTATEs of a server that cannot work now: 08 connection exception, 53300 too many connections, 57P01 to 57P03 shutting
- * down, crashed, starting; 25006 read-only (a standby after a failover).
+ * SQLSTATEs of a server that cannot work now: 08 connection exception, 53100 disk full, 53300 too many connections, 57P01 to
+ * 57P03 shutting down, crashed, starting; 25006 read-only (a standby after a failover).
  */
-const UNAVAILABLE_STATES = /^(08...|53300|57P0[1-3]|25006)$/;
+const UNAVAILABLE_STATES = /^(08...|53[13]00|57P0[1-3]|25006)$/;
 
 /**
  * Severities of an error that ends its connection, or lets none begin: a changed password, a database that is being restored or

@@ -38,3 +38,18 @@ t.test(
     t.equal(await claim(organization, id), true);
   },
 );
+
+t.test("a caller's request id is accepted unchecked while the disk of Postgres is full", async (t) => {
+  const { sql } = await createWorld(t);
+  await sql.unsafe(`
+    create function assay.no_room() returns trigger language plpgsql as $$ begin
+      raise exception 'could not extend file "base/5/16454": No space left on device' using errcode = 'disk_full';
+    end $$;
+    create trigger no_room before insert on assay.claimed_request_ids execute function assay.no_room()`);
+  const claim = createRequestIdReservations({
+    sql,
+    clock: systemClock,
+    log: createLogger({ role: 'test', level: 'silent' }),
+  });
+  t.equal(await claim(randomUUID(), randomUUID()), true);
+});
