@@ -73,6 +73,8 @@ export class Drain {
   /** The times of the next checks whether an outbox's gateway is alive, on the monotonic clock. */
   readonly #nextLook = new Map<string, number>();
   readonly #failing: FailingOutboxes;
+  /** Outboxes of living gateways that end in damage behind which nothing can be read yet. */
+  readonly #heldUp = new Set<string>();
   readonly #writes: OutboxWrites;
   /** When something was last found, on the monotonic clock. */
   #foundAt: number;
@@ -93,9 +95,9 @@ export class Drain {
     this.#foundAt = clock.monotonic();
   }
 
-  /** Outboxes that could not be read when they were last tried. */
+  /** Outboxes that could not be read, or only up to damage, when they were last tried. */
   get failingOutboxes(): number {
-    return this.#failing.count;
+    return this.#failing.count + this.#heldUp.size;
   }
 
   /** Runs until `stop`, and then until nothing is left that can be read. Failures of Postgres are retried. */
@@ -154,6 +156,7 @@ export class Drain {
     const outboxIds = await listOutboxes(this.#options.root);
     this.#keepAheadOf(outboxIds);
     this.#failing.keepOnly(outboxIds);
+    for (const outboxId of this.#heldUp) if (!outboxIds.includes(outboxId)) this.#heldUp.delete(outboxId);
     for (const outboxId of outboxIds) {
       const one = await this.#failing.attempt('read', outboxId, () => this.#drainOnce(outboxId));
       if (one !== null && (found === 'nothing' || one === 'more')) found = one;
@@ -168,8 +171,11 @@ export class Drain {
     const { entries, next, damage, hasMore } = batch;
     const found = hasMore ? 'more' : 'some';
     if (entries.length === 0 && isSamePosition(read, next)) {
-      return (await this.#removeIfAbandoned(outboxId, directory, { stored, read })) ? 'more' : 'nothing';
+      if (await this.#removeIfAbandoned(outboxId, directory, { stored, read })) return 'more';
+      this.#noteHeldUp(outboxId, damage);
+      return 'nothing';
     }
+    this.#heldUp.delete(outboxId);
     if (entries.length === 0 && damage === null) {
       // STARTs alone need no transaction: the cursor passes them with the next entry.
       this.#progress.set(outboxId, { stored, read: next });
@@ -236,6 +242,17 @@ export class Drain {
           this.#readAhead(outboxId, next);
       },
     });
+  }
+
+  /** Logs, once, that damage holds up an outbox that is still written to. Null: it holds up nothing. */
+  #noteHeldUp(outboxId: string, damage: ReadResult['damage']): void {
+    if (damage === null) return void this.#heldUp.delete(outboxId);
+    if (this.#heldUp.has(outboxId)) return;
+    this.#heldUp.add(outboxId);
+    this.#options.log.error(
+      { outboxId, ...damage.position, reason: damage.reason },
+      'an outbox is damaged: its entries wait until its process begins another segment, or ends',
+    );
   }
 
   /** Sets a damaged stretch aside as a dead letter, and moves the cursor behind it. */

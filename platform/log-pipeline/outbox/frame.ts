@@ -122,7 +122,8 @@ export type DecodedFrame =
   | { state: 'whole'; frame: Frame; bytes: number }
   /** The end of the frame is missing; `bytes` is what the frame needs, at least. */
   | { state: 'incomplete'; bytes: number }
-  | { state: 'damaged'; reason: string };
+  /** `bytes` is how long the frame says it is, where a frame can be so long. */
+  | { state: 'damaged'; reason: string; bytes: number | null };
 
 /** Reads the frame that starts at `offset`. The entry's parts are views into `source`. */
 export function decodeFrame(source: Buffer, offset: number): DecodedFrame {
@@ -130,23 +131,23 @@ export function decodeFrame(source: Buffer, offset: number): DecodedFrame {
   if (available < PREFIX_BYTES) return { state: 'incomplete', bytes: PREFIX_BYTES };
   const length = source.readUInt32LE(offset);
   if (length < LEAST_LENGTH || length > MAX_FRAME_BYTES)
-    return { state: 'damaged', reason: `a frame of ${length} bytes` };
+    return { state: 'damaged', reason: `a frame of ${length} bytes`, bytes: null };
   const bytes = PREFIX_BYTES + length;
   if (available < bytes) return { state: 'incomplete', bytes };
   const payload = source.subarray(offset + PREFIX_BYTES, offset + bytes);
   const checksum = source.readUInt32LE(offset + 4);
   const number = payload.readUInt16LE(0);
   const isSampled = number === SAMPLED_KIND;
-  if (!isSampled && crc32(payload) !== checksum) return { state: 'damaged', reason: 'checksum mismatch' };
+  const damaged = (reason: string): DecodedFrame => ({ state: 'damaged', reason, bytes });
+  if (!isSampled && crc32(payload) !== checksum) return damaged('checksum mismatch');
   const kind = isSampled ? 'finished' : KINDS[number - 1];
-  if (kind === undefined) return { state: 'damaged', reason: 'a frame of an unknown kind' };
+  if (kind === undefined) return damaged('a frame of an unknown kind');
   const read = readEntry(payload, FIELDS_BYTES, 'bounded');
-  if (read === null) return { state: 'damaged', reason: 'lengths do not add up' };
+  if (read === null) return damaged('lengths do not add up');
   const { entry } = read;
   if (isSampled) {
     const own = crc32(payload.subarray(0, LEAST_LENGTH), lengthChecksum(source, offset));
-    if (entryChecksum(entry, isSampled, own) !== checksum)
-      return { state: 'damaged', reason: 'checksum mismatch' };
+    if (entryChecksum(entry, isSampled, own) !== checksum) return damaged('checksum mismatch');
   }
   return { state: 'whole', frame: { kind, call: payload.readUIntLE(2, 6), entry }, bytes };
 }

@@ -8,7 +8,7 @@ import { basename, dirname, join } from 'node:path';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import { type Lock, tryLock } from '../../process/process-lock.ts';
 import { listSegments, OWNER_LOCK, REMOVED_PREFIX, segmentName } from './layout.ts';
-import { type Damage, type OutboxPosition, READ_CHUNK_BYTES, scanSegment } from './scan.ts';
+import { type Damage, type OutboxPosition, READ_CHUNK_BYTES, type Scan, scanSegment } from './scan.ts';
 
 /** `maxBytes` counts all frames that are read, the STARTs between the entries too. */
 export type ReadLimits = { maxEntries: number; maxBytes: number };
@@ -22,8 +22,8 @@ export type ReadResult = {
   /** Where to go on reading. It may have moved although there are no entries: then there were STARTs only. */
   next: OutboxPosition;
   /**
-   * Set, with no entries, when the bytes at the position are not a frame. `next` is then behind the segment, or the same
-   * position while more may be written to the segment.
+   * Set, with no entries, when the bytes at the position are not a frame. `next` is then at the next whole frame; where none is
+   * known, behind the segment, or the same position while more may be written to the segment.
    */
   damage: Damage | null;
   /** The limits or the end of a segment stopped the reading: more is likely to be there. */
@@ -88,7 +88,8 @@ async function readSegment({
   if (isSealed && ended) return { entries, next: nextSegment, damage: null, hasMore: true };
   // Entries before the damage are returned first; the next reading begins at the damage.
   if (damage === null || taken > 0) return { entries, next, damage: null, hasMore: !ended };
-  return { entries, next: isSealed ? nextSegment : next, damage, hasMore: isSealed };
+  const behind = damage.end ?? (isSealed ? nextSegment : null);
+  return { entries, next: behind ?? next, damage, hasMore: behind !== null };
 }
 
 /** Removes the segments before the one of `position`: their entries are stored. */
@@ -139,12 +140,21 @@ export async function removeRemains(root: string): Promise<void> {
 export async function readInterrupted(directory: string): Promise<LogEntry[]> {
   const starts = new Map<number, LogEntry>();
   for (const segment of await listSegments(directory)) {
-    // Nothing behind damage can be read. A call whose end was there is reported as interrupted: no more is known of it.
-    await scanSegment(directory, { segment, offset: 0 }, READ_CHUNK_BYTES, ({ kind, call, entry }) => {
-      if (kind === 'begun') starts.set(call, copyOf(entry));
-      else starts.delete(call);
-      return 'go on';
-    });
+    // A call whose end is in a damaged stretch is reported as interrupted: no more is known of it.
+    let from: OutboxPosition | null = { segment, offset: 0 };
+    while (from !== null) {
+      const { damage }: Scan = await scanSegment(
+        directory,
+        from,
+        READ_CHUNK_BYTES,
+        ({ kind, call, entry }) => {
+          if (kind === 'begun') starts.set(call, copyOf(entry));
+          else starts.delete(call);
+          return 'go on';
+        },
+      );
+      from = damage?.end ?? null;
+    }
   }
   return [...starts.values()];
 }

@@ -1,5 +1,5 @@
 /** Reads the frames of a segment file in one pass, with a chunk of it in memory at a time. */
-import { open } from 'node:fs/promises';
+import { type FileHandle, open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { decodeFrame, type Frame } from './frame.ts';
 import { segmentName } from './layout.ts';
@@ -13,7 +13,13 @@ export function isSamePosition(a: OutboxPosition, b: OutboxPosition | null): boo
 }
 
 /** Bytes that are not a frame: only a failing disk or an edited file has them. */
-export type Damage = { position: OutboxPosition; reason: string; bytes: Buffer };
+export type Damage = {
+  position: OutboxPosition;
+  reason: string;
+  bytes: Buffer;
+  /** Where the next whole frame begins; null: none is known, so nothing behind the damage can be read. */
+  end: OutboxPosition | null;
+};
 
 /** The next step of a scan: to go on behind a frame, to stop behind it, or to stop before it. */
 export type Continuation = 'go on' | 'stop behind' | 'stop before';
@@ -33,6 +39,8 @@ export type Scan = {
 export const READ_CHUNK_BYTES = 1024 * 1024;
 /** Bytes of a damaged stretch that are kept for the operator. */
 const KEPT_DAMAGE_BYTES = 1024 * 1024;
+/** Holds most frames whole. */
+const LEAST_CHUNK_BYTES = 64 * 1024;
 
 /** Passes the frames from `start` on to `visit`, until it stops the scan or there are no more. */
 export async function scanSegment(
@@ -60,12 +68,11 @@ export async function scanSegment(
           // Its writer may have cut a torn end and gone on there while this was read: damage is what stays the same.
           const again = await readExactly(file, position.offset, chunk.length - used);
           if (!again.equals(chunk.subarray(used))) break;
-          const bytes = await readExactly(
-            file,
-            position.offset,
-            Math.min(KEPT_DAMAGE_BYTES, size - position.offset),
-          );
-          return { next: position, ended: false, damage: { position, reason: decoded.reason, bytes } };
+          const behind = await wholeFrameBehind(file, position.offset, decoded.bytes, size);
+          const length = (behind ?? size) - position.offset;
+          const bytes = await readExactly(file, position.offset, Math.min(KEPT_DAMAGE_BYTES, length));
+          const end = behind === null ? null : { segment, offset: behind };
+          return { next: position, ended: false, damage: { position, reason: decoded.reason, bytes, end } };
         }
         if (decoded.state === 'incomplete') {
           wanted = Math.max(decoded.bytes, READ_CHUNK_BYTES);
@@ -88,11 +95,32 @@ export async function scanSegment(
   }
 }
 
-async function readExactly(
-  file: Awaited<ReturnType<typeof open>>,
-  position: number,
-  length: number,
-): Promise<Buffer> {
+/**
+ * Returns where the next whole frame begins, by the lengths of the damaged frame and of those that follow; null when they lead
+ * to none. Frames are not looked for anywhere else: the body of a call can hold the bytes of a frame that its client made up.
+ */
+async function wholeFrameBehind(
+  file: FileHandle,
+  offset: number,
+  bytes: number | null,
+  size: number,
+): Promise<number | null> {
+  let at = offset;
+  let length = bytes;
+  while (length !== null) {
+    at += length;
+    const prefix = decodeFrame(await readExactly(file, at, Math.min(LEAST_CHUNK_BYTES, size - at)), 0);
+    const decoded =
+      prefix.state === 'incomplete' && at + prefix.bytes <= size
+        ? decodeFrame(await readExactly(file, at, prefix.bytes), 0)
+        : prefix;
+    if (decoded.state === 'whole') return at;
+    length = decoded.state === 'damaged' ? decoded.bytes : null;
+  }
+  return null;
+}
+
+async function readExactly(file: FileHandle, position: number, length: number): Promise<Buffer> {
   const buffer = Buffer.allocUnsafe(length);
   let filled = 0;
   while (filled < length) {

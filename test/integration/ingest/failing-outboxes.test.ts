@@ -1,4 +1,4 @@
-import { mkdirSync, renameSync, rmdirSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readFileSync, renameSync, rmdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
@@ -106,3 +106,46 @@ t.test('ingest counts and reports the outboxes that cannot be read, and stays re
   });
   t.equal((await fetch(`${url}/readyz`)).status, 200);
 });
+
+t.test(
+  'a changed bit in the outbox of a running gateway costs one entry, and holds up no other',
+  async (t) => {
+    const { root, sql, put, drain } = await outboxWorld(t);
+    const heads = [logEntryHead(), logEntryHead(), logEntryHead()];
+    for (const head of heads) await put(head);
+    const segment = join(root, (await listOutboxes(root))[0]!, '0000000001.log');
+    const bytes = readFileSync(segment);
+    bytes[bytes.indexOf(heads[1]!.id)]! ^= 1;
+    writeFileSync(segment, bytes);
+    const reader = drain();
+    const running = reader.run();
+    await waitFor('the last entry', async () => {
+      const found = await sql`select 1 from assay.requests where request_id = ${heads[2]!.id}`;
+      return found.length === 1;
+    });
+    t.match(await sql`select reason from assay.dead_letters`, [{ reason: /^The outbox was damaged/ }]);
+    t.equal((await sql`select 1 from assay.requests`).length, 2);
+    reader.stop();
+    await running;
+  },
+);
+
+t.test(
+  'damage behind which nothing can be read yet counts as a failing outbox, and is told once',
+  async (t) => {
+    const { root, put, drain } = await outboxWorld(t);
+    await put(logEntryHead());
+    const [outboxId] = await listOutboxes(root);
+    appendFileSync(join(root, outboxId!, '0000000001.log'), Buffer.alloc(64, 0xff));
+    const lines: { level: number; outboxId?: string }[] = [];
+    const log = pino({}, { write: (line: string) => lines.push(JSON.parse(line)) });
+    const reader = drain(undefined, { log });
+    const running = reader.run();
+    await waitFor('it to be found', () => reader.failingOutboxes === 1);
+    await put(logEntryHead());
+    await new Promise((resolve) => setTimeout(resolve, 2_000));
+    t.match(lines, [{ level: 50, outboxId, msg: /damaged/ }]);
+    reader.stop();
+    await running;
+  },
+);
