@@ -10,6 +10,7 @@ import {
   writev,
   writevSync,
 } from 'node:fs';
+import { stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { describeError } from '#core/contracts/errors.ts';
@@ -24,6 +25,8 @@ export type SegmentWriterOptions = {
   segmentBytes: number;
   /** Returns the frames that a new segment begins with: older segments may be removed as soon as it exists. */
   firstFrames(): EncodedFrame[];
+  /** Makes the directory again, which another program removed. */
+  restoreDirectory(): void;
   log: Logger;
 };
 
@@ -39,6 +42,8 @@ export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment = 0;
   #file = -1;
+  /** Identifies the file of the segment in its file system. */
+  #inode = 0;
   #offset = 0;
   /** From this offset on, the next group goes to a new segment. */
   #fullAt = 0;
@@ -98,6 +103,26 @@ export class SegmentWriter {
     return bytes;
   }
 
+  /**
+   * Begins another segment with the next group if this one was removed, replaced or cut off by another program: its writes would
+   * go on to succeed, and no reader find what they wrote.
+   */
+  async checkFile(): Promise<void> {
+    const [segment, inode, offset] = [this.#segment, this.#inode, this.#offset];
+    if (this.#file === -1 || this.#fullAt === 0) return;
+    const found = await stat(join(this.#options.directory, segmentName(segment))).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') return null;
+      throw error;
+    });
+    const isSound = found !== null && found.ino === inode && found.size >= offset;
+    if (isSound || segment !== this.#segment) return;
+    this.#fullAt = 0;
+    this.#options.log.error(
+      { directory: this.#options.directory, segment },
+      'a file of the outbox was removed or changed by another program: entries in it are lost; the next ones go to a new file',
+    );
+  }
+
   /** Opens a new segment. Readers see it only with its first frames, because they remove the segments before it. */
   async #rotate(): Promise<void> {
     this.close();
@@ -106,7 +131,7 @@ export class SegmentWriter {
     const unfinished = join(this.#options.directory, `${UNFINISHED_PREFIX}${name}`);
     try {
       // Opened for appending: after a cut, writing goes on where the file ends.
-      this.#file = openSync(unfinished, 'ax', 0o600);
+      this.#file = this.#open(unfinished);
       const first = this.#options.firstFrames();
       if (first.length > 0) {
         this.#offset = await this.#write(first);
@@ -118,8 +143,19 @@ export class SegmentWriter {
       throw error;
     }
     this.#segment += 1;
+    this.#inode = fstatSync(this.#file).ino;
     // However many calls are open, at least half of a segment is new frames.
     this.#fullAt = this.#offset + Math.max(this.#options.segmentBytes, this.#offset);
+  }
+
+  #open(path: string): number {
+    try {
+      return openSync(path, 'ax', 0o600);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+      this.#options.restoreDirectory();
+      return openSync(path, 'ax', 0o600);
+    }
   }
 
   /**

@@ -131,7 +131,7 @@ class OutboxWriter implements Outbox {
   readonly #root: string;
   readonly #maxBytes: number;
   readonly #log: Logger;
-  readonly #lock: Lock;
+  #lock: Lock;
   readonly #segments: SegmentWriter;
   #measuring: NodeJS.Timeout | null = null;
   /** Measures in a row before which nothing was appended. */
@@ -148,13 +148,18 @@ class OutboxWriter implements Outbox {
   #unwrittenVoids: number[] = [];
 
   constructor(options: OutboxOptions, directory: string, lock: Lock) {
-    const { root, maxBytes, sync, log, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
+    const { root, id, maxBytes, sync, log, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
     this.#root = root;
     this.#maxBytes = maxBytes;
     this.#log = log;
     this.#lock = lock;
     const firstFrames = () => this.#calls.starts();
-    this.#segments = new SegmentWriter({ directory, sync, segmentBytes, firstFrames, log });
+    const restoreDirectory = () => {
+      const restored = makeLocked(root, id);
+      this.#lock.release();
+      this.#lock = restored;
+    };
+    this.#segments = new SegmentWriter({ directory, sync, segmentBytes, firstFrames, restoreDirectory, log });
     this.#measureLater();
   }
 
@@ -171,6 +176,7 @@ class OutboxWriter implements Outbox {
 
   async measure(): Promise<void> {
     try {
+      await this.#segments.checkFile();
       this.bytesOnDisk = await bytesBelow(this.#root);
     } catch (error) {
       this.#log.warn({ error: describeError(error) }, 'cannot measure the outbox');
@@ -282,19 +288,25 @@ class OutboxWriter implements Outbox {
   }
 }
 
+/** Makes the directory of an outbox, and returns its lock. */
+function makeLocked(root: string, id: string): Lock {
+  const unfinished = join(root, `${UNFINISHED_PREFIX}${id}`);
+  makeDataDirectory(root, 0o700);
+  mkdirSync(unfinished, { mode: 0o700 });
+  const lock = tryLock(join(unfinished, OWNER_LOCK));
+  if (lock === null) throw new Error(`Cannot lock the new outbox ${id}`);
+  // Readers see the outbox only once it is locked: they take an outbox without a lock for one whose gateway is gone.
+  renameSync(unfinished, join(root, id));
+  return lock;
+}
+
 /**
  * Makes a new outbox, and holds its lock until `close` or the death of this process.
  * @throws Error with a sentence when the directory cannot be made or written
  */
 export async function openOutbox(options: OutboxOptions): Promise<Outbox> {
-  const unfinished = join(options.root, `${UNFINISHED_PREFIX}${options.id}`);
   const directory = join(options.root, options.id);
-  makeDataDirectory(options.root, 0o700);
-  mkdirSync(unfinished, { mode: 0o700 });
-  const lock = tryLock(join(unfinished, OWNER_LOCK));
-  if (lock === null) throw new Error(`Cannot lock the new outbox ${options.id}`);
-  // Readers see the outbox only once it is locked: they take an outbox without a lock for one whose gateway is gone.
-  renameSync(unfinished, directory);
+  const lock = makeLocked(options.root, options.id);
   // They take room and harm nothing: a gateway starts also where they cannot be removed.
   await removeRemains(options.root).catch((error: unknown) => {
     options.log.warn({ error: describeError(error) }, 'cannot remove what is left of an outbox');
