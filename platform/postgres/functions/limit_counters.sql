@@ -1,6 +1,7 @@
--- Revision 1
+-- Revision 2
 -- Counters of rate limits, shared by all gateways: one row a counter, locked for the length of one function call. Time
--- is this server's, and never goes back for a counter.
+-- is this server's, and never goes back for a counter by less than a minute: it stands still until the clock has caught
+-- up. By more it follows the clock, see assay.limit_now.
 
 -- Returns the key of the counter that takes all values of an API key and unit for which there was no room.
 create or replace function assay.limit_overflow_key(ask assay.limit_ask) returns bytea
@@ -69,6 +70,31 @@ begin
   return asked || others;
 end $$;
 
+-- Returns a counter as of now. Where its time is more than a minute ahead of the clock, the clock was wrong and is set
+-- right, or another server took over: standing still for longer than the shortest window would refuse calls for as long
+-- as the clock was ahead, which can be days. Its counts move back with it, and so stay as long as they would have from
+-- now on: no window admits more than its quota.
+create or replace function assay.limit_now(c assay.limit_counters) returns assay.limit_counters
+language plpgsql stable as $$
+declare
+  now_ms   bigint := floor(extract(epoch from clock_timestamp()) * 1000);
+  ahead_ms bigint := c.seen_ms - now_ms;
+begin
+  if ahead_ms > 60000 then
+    for i in 1 .. cardinality(c.windows) loop
+      c.windows[i].newest := c.windows[i].newest + now_ms / c.windows[i].width_ms - c.seen_ms / c.windows[i].width_ms;
+      c.windows[i].asked_ms := c.windows[i].asked_ms - ahead_ms;
+    end loop;
+    c.expires_at := c.expires_at - ahead_ms * interval '1 millisecond';
+    c.seen_ms := now_ms;
+  end if;
+  c.seen_ms := greatest(c.seen_ms, now_ms);
+  for i in 1 .. cardinality(c.windows) loop
+    c.windows[i] := assay.limit_slide(c.windows[i], c.seen_ms);
+  end loop;
+  return c;
+end $$;
+
 -- Returns the counter, locked until the transaction ends, with its windows as of now and the asked one first. The
 -- commit is not flushed to disk: a server that crashes may forget the last moments, which is cheaper than a flush for
 -- every call.
@@ -85,10 +111,7 @@ begin
     exit when found;
     key := assay.limit_make_counter(ask);
   end loop;
-  c.seen_ms := greatest(c.seen_ms, floor(extract(epoch from clock_timestamp()) * 1000));
-  for i in 1 .. cardinality(c.windows) loop
-    c.windows[i] := assay.limit_slide(c.windows[i], c.seen_ms);
-  end loop;
+  c := assay.limit_now(c);
   c.windows := assay.limit_arrange(c.windows, ask, c.seen_ms);
   return c;
 end $$;

@@ -1,4 +1,4 @@
--- Revision 1
+-- Revision 2
 -- What gateways call to count requests and to look at counters, each in one round trip; and their upkeep.
 
 -- Grants up to `need`, and up to `ahead` in advance, but of what is left in advance no more than one share of
@@ -79,10 +79,7 @@ begin
     c.seen_ms := 0;
     c.windows := '{}';
   end if;
-  c.seen_ms := greatest(c.seen_ms, floor(extract(epoch from clock_timestamp()) * 1000));
-  for i in 1 .. cardinality(c.windows) loop
-    c.windows[i] := assay.limit_slide(c.windows[i], c.seen_ms);
-  end loop;
+  c := assay.limit_now(c);
   c.windows := assay.limit_arrange(c.windows, ask, c.seen_ms);
   return assay.limit_answer_of(c, 0);
 end $$;

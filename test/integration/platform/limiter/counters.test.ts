@@ -258,3 +258,44 @@ t.test(
     );
   },
 );
+
+/** Moves a counter's time, as if all that it counts had been counted by another clock. */
+async function moveTime(key: Buffer, byMs: number): Promise<void> {
+  await sql`
+    update assay.limit_counters
+       set seen_ms = seen_ms + ${byMs}::bigint, expires_at = expires_at + ${byMs} * interval '1 millisecond',
+           windows = array(
+             select row(w.window_s, w.width_ms, w.depth, w.quota, w.asked_ms + ${byMs}::bigint,
+                        w.newest + (seen_ms + ${byMs}::bigint) / w.width_ms - seen_ms / w.width_ms, w.counts)::assay.limit_window
+               from unnest(windows) w)
+     where counter_key = ${key}`;
+}
+
+t.test(
+  'a counter that was used while the clock of Postgres was hours ahead is free a window later',
+  async (t) => {
+    const store = world.store();
+    const query = queryOf(makeCounter(), makePolicy(5));
+    const { key } = await store.leaseCredits(query, { needed: 5, prefetch: 0, shares: 2 });
+    await moveTime(key, 400 * 3_600_000);
+    const refused = await store.leaseCredits(query, ONE);
+    t.equal(refused.granted, 0, 'what was counted stays for a window');
+    t.ok(refused.retryMs > 58_000 && refused.retryMs <= 61_000);
+    await moveTime(key, -30_000);
+    t.equal((await store.leaseCredits(query, ONE)).granted, 0);
+    await moveTime(key, -31_000);
+    t.equal((await store.peek(query)).used, 0);
+    t.equal((await store.leaseCredits(query, ONE)).granted, 1);
+    const [row] =
+      await sql`select expires_at < now() + interval '5 minutes' as soon from assay.limit_counters where counter_key = ${key}`;
+    t.equal(row!.soon, true, 'and its row does not outlive the wrong time');
+  },
+);
+
+t.test('a counter whose Postgres is a little behind stands still', async (t) => {
+  const store = world.store();
+  const query = queryOf(makeCounter(), makePolicy(5));
+  const { key, atMs } = await store.leaseCredits(query, { needed: 5, prefetch: 0, shares: 2 });
+  await moveTime(key, 30_000);
+  t.equal((await store.leaseCredits(query, ONE)).atMs, atMs + 30_000);
+});
