@@ -41,6 +41,12 @@ function byAge(a: BucketEntry, b: BucketEntry): number {
 }
 
 /**
+ * The most that an entry can be ahead of a gateway's clock: one that is further ahead was stored while a clock was wrong, and
+ * would be young for as long as that was.
+ */
+export const MAX_AHEAD_MS = 60_000;
+
+/**
  * Returns the position, from the newest, that a random draw chooses among the call's buckets.
  * @param draw in [0, 1)
  */
@@ -59,14 +65,18 @@ export function chooseEntry(
   nowMs: number,
 ): BucketEntry | null {
   const young = bucket.filter(
-    ({ storedAtMs, expiresAtMs }) => expiresAtMs > nowMs && storedAtMs + query.maxAgeMs > nowMs,
+    ({ storedAtMs, expiresAtMs }) =>
+      expiresAtMs > nowMs && storedAtMs + query.maxAgeMs > nowMs && storedAtMs <= nowMs + MAX_AHEAD_MS,
   );
   return young.length < query.buckets ? null : (young[position] ?? null);
 }
 
-/** Returns the bucket with another entry. Only the newest `buckets` stay. */
+/** Returns the bucket with another entry, made now. Only the newest `buckets` stay. */
 export function withEntry(bucket: Bucket, added: BucketEntry, buckets: number): Bucket {
-  const others = bucket.filter(({ requestId }) => requestId !== added.requestId);
+  const others = bucket.filter(
+    ({ requestId, storedAtMs }) =>
+      requestId !== added.requestId && storedAtMs <= added.storedAtMs + MAX_AHEAD_MS,
+  );
   return [...others, added].sort(byAge).slice(0, buckets);
 }
 

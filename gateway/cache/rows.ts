@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
-import type { Bucket, CacheQuery, StoredResponse } from './bucket.ts';
+import { type Bucket, type CacheQuery, MAX_AHEAD_MS, type StoredResponse } from './bucket.ts';
 
 /** Expired rows that one statement removes: a row may hold megabytes. */
 const SWEEP_ROWS = 100;
@@ -54,6 +54,7 @@ export async function readBucket(
       select * from assay.cached_answers
       where organization_id = ${query.organizationId} and answer_key = ${Buffer.from(query.key, 'hex')}
         and expires_at > ${new Date(nowMs)} and stored_at > ${new Date(nowMs - query.maxAgeMs)}
+        and stored_at <= ${new Date(nowMs + MAX_AHEAD_MS)}
       order by stored_at desc, request_id desc
       limit ${query.buckets}
     ) young

@@ -1,4 +1,4 @@
--- Revision 2
+-- Revision 3
 -- Cached answers: their bounds, and the sums that the bounds are compared with, kept by triggers so that they are
 -- right whoever deletes.
 
@@ -42,7 +42,7 @@ begin
 end $$;
 
 -- Adds an answer to those of its key. The newest `buckets` answers of the key stay, and of the organization as many as
--- fit `max_bytes`. The answer to an erased request is not added: it may have waited in a gateway while it was erased.
+-- fit `max_bytes`; one that is more than a minute newer than this was stored while a clock was wrong, and goes first. The answer to an erased request is not added: it may have waited in a gateway while it was erased.
 create or replace function assay.keep_answer(
   organization uuid, key bytea, request text, stored timestamptz, expires timestamptz,
   answer_status smallint, answer_type text, answer_body bytea, answer_digest bytea,
@@ -60,7 +60,7 @@ begin
   delete from assay.cached_answers where ctid = any(array(
     select ctid from assay.cached_answers
      where organization_id = organization and answer_key = key
-     order by stored_at desc, request_id desc offset buckets for update skip locked));
+     order by stored_at > stored + interval '1 minute', stored_at desc, request_id desc offset buckets for update skip locked));
   perform assay.bound_cached_bytes(organization, max_bytes);
 end $$;
 

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { CacheQuery } from '../../../../gateway/cache/bucket.ts';
 import type { ResponseCache, StoredResponse } from '../../../../gateway/cache/mod.ts';
+import { waitFor } from '../../../support/assay.ts';
 import { seededRandom } from '../../../support/random.ts';
 import { askFor, cacheWorld } from './world.ts';
 
@@ -296,4 +297,25 @@ t.test('the memory cache is bounded in bytes, and counts only the bytes of each 
     }
   }
   t.ok(inMemory >= 40 && inMemory <= 50, `${inMemory} of 50 answers of 2,000 bytes in 100,000`);
+});
+
+t.test('a response that was stored while the clock was ahead is not found, and makes room', async (t) => {
+  const world = await cacheWorld(t);
+  const ask = askFor('hello', { maxAgeMs: 60_000 });
+  const [here, there] = [world.cache(), world.cache()];
+  world.advance(3 * 3_600_000);
+  here.store(ask, world.answer('stored too late'));
+  await world.stored(1);
+  t.equal((await found(there, ask))?.text, 'stored too late');
+  world.advance(-3 * 3_600_000);
+  for (const cache of [here, there, world.cache()]) t.equal(await cache.find(ask), null);
+  here.store(ask, world.answer('stored now'));
+  await waitFor('the response of now to take the place of the other', async () => {
+    const rows = await world.sql`select body from assay.cached_answers`;
+    return rows.length === 1 && rows[0]!.body.toString() === 'stored now';
+  });
+  for (const cache of [here, world.cache()]) t.equal((await found(cache, ask))?.text, 'stored now');
+  const slow = world.answer('by a clock that is a little ahead', { storedAtMs: world.clock.now() + 30_000 });
+  there.store(ask, slow);
+  t.equal((await found(there, ask))?.text, slow.body.toString());
 });

@@ -14,7 +14,7 @@ const DIRECTORY = new URL('../../../../platform/postgres/functions/', import.met
 const RELEASED: Record<string, [revision: number, digest: string]> = {
   audit: [4, 'c77884bce067'],
   browser_sessions: [1, '4846d85b4b5f'],
-  cache: [2, 'fd66cb0aa569'],
+  cache: [3, '8c5e3055b646'],
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
   erasure: [8, 'fcd498806767'],
