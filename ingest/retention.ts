@@ -140,8 +140,7 @@ export async function keepPartitionsOnce(
     await sql.unsafe(`set lock_timeout = ${LOCK_TIMEOUT_MS}`);
     const [lock] = await sql`select pg_try_advisory_lock(hashtext('assay.retention')) as taken`;
     if (lock?.taken !== true) return null;
-    const cutoff =
-      retentionDays === null ? null : await weekOf(sql, nowMs - retentionDays * DAY_MS - CLOCK_MARGIN_MS);
+    const cutoff = retentionDays === null ? null : await findCutoff(sql, nowMs, retentionDays);
     const errors = new StepErrors();
     const droppedWeeks = await errors.run(async () => {
       // Before their weeks: without one they could not be moved.
@@ -168,10 +167,14 @@ export async function keepPartitionsOnce(
   }
 }
 
-/** Returns the beginning of a moment's week: Monday, 0:00 UTC. */
-async function weekOf(sql: Sql, momentMs: number): Promise<Date> {
+/**
+ * Returns the beginning of the week before which everything is older than the retention: Monday, 0:00 UTC. By this process's
+ * clock or by Postgres's, whichever is behind: a clock that is days ahead would drop the records of all organizations for good.
+ */
+async function findCutoff(sql: Sql, nowMs: number, retentionDays: number): Promise<Date> {
+  const keptMs = retentionDays * DAY_MS + CLOCK_MARGIN_MS;
   const [row] = await sql<{ monday: Date }[]>`
-    select date_trunc('week', ${new Date(momentMs)}::timestamptz, 'UTC') as monday`;
+    select date_trunc('week', least(${new Date(nowMs)}::timestamptz, now()) - ${keptMs} * interval '1 millisecond', 'UTC') as monday`;
   return row!.monday;
 }
 

@@ -162,6 +162,20 @@ t.test('a week is dropped when its last moment is older than the retention, and 
   t.equal((await weeksOf(t, sql))[0], '20241007');
 });
 
+t.test(
+  'a keeper whose clock is days ahead drops nothing that is young by the clock of Postgres',
+  async (t) => {
+    const { sql, url } = await databaseFor(t);
+    const ahead: Clock = { ...clock, now: () => Date.now() + 9 * DAY_MS };
+    await sql`select assay.ensure_partitions(now()), assay.ensure_partitions(now() - interval '5 weeks')`;
+    const dropped = await keepPartitionsOnce({ url, clock: ahead, log, retentionDays: 1 });
+    t.equal(dropped?.weeks.length, 1);
+    const [kept] = await sql`
+    select to_regclass('assay.requests_w' || to_char(date_trunc('week', now() at time zone 'UTC'), 'YYYYMMDD')) is not null as week`;
+    t.equal(kept!.week, true);
+  },
+);
+
 t.test('several keepers that start together drop each week once, and none of them fails', async (t) => {
   const { sql, keep } = await setUp(t, { retentionDays: 14, weeks: 12 });
   const rounds = await Promise.all([1, 2, 3, 4].map(() => keepPartitionsOnce(keep)));
