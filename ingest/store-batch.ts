@@ -110,6 +110,8 @@ export const BATCH_EVERY_MS = 50;
 const SLICE_BYTES = 64 * 1024;
 
 const UNIQUE_VIOLATION = '23505';
+/** Also the code of a row for which there is no partition. */
+const CHECK_VIOLATION = '23514';
 
 /** Stores batches; remembers the existing partitions. */
 export class BatchStore {
@@ -156,7 +158,7 @@ export class BatchStore {
   /** Stores items; `first` is the place of the first one among all entries. */
   async #storeItems(items: PreparedEntries, first: number, besides: Besides): Promise<BatchResult> {
     try {
-      return await this.#storeTogether(items, first, besides);
+      return await this.#storeWithPartitions(items, first, besides);
     } catch (error) {
       if (error instanceof BatchOvertakenError || isPassing(error) || items.length === 0) throw error;
       if (items.length === 1) {
@@ -180,6 +182,17 @@ export class BatchStore {
         expired: before.expired + after.expired,
         erased: before.erased + after.erased,
       };
+    }
+  }
+
+  /** Stores items together; a second time when a partition is gone that was there, as after a restore of the database. */
+  async #storeWithPartitions(items: PreparedEntries, first: number, besides: Besides): Promise<BatchResult> {
+    try {
+      return await this.#storeTogether(items, first, besides);
+    } catch (error) {
+      if ((error as { code?: unknown }).code !== CHECK_VIOLATION) throw error;
+      this.#weeks.clear();
+      return await this.#storeTogether(items, first, besides);
     }
   }
 

@@ -36,3 +36,20 @@ t.test(
     t.equal(await partitions(), 1);
   },
 );
+
+t.test(
+  'an entry whose week was dropped since another was stored in it gets its partitions again',
+  async (t) => {
+    const { sql } = await databaseFor(t);
+    const store = new BatchStore({ sql, log, clock: systemClock, retentionDays: null });
+    const put = () =>
+      store.store({ entries: [{ ...logEntry({ createdAtMs: Date.now() }), origin: 'test' }] });
+    await put();
+    const parts = await sql<{ name: string }[]>`
+    select relname as name from pg_class
+     where relnamespace = 'assay'::regnamespace and relkind = 'r' and relname ~ '_w[0-9]{8}$'`;
+    await sql`drop table ${sql(parts.map(({ name }) => `assay.${name}`))}`;
+    t.match(await put(), { stored: 1, deadLetters: 0 });
+    t.equal((await sql`select 1 from assay.requests`).length, 1);
+  },
+);
