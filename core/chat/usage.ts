@@ -17,7 +17,16 @@ export type Usage = {
   reasoningTokens: number;
   inputAudioTokens: number;
   outputAudioTokens: number;
+  /** Searches of the web that the provider made for the answer, where its usage counts them: each has a price. */
+  webSearches: number;
+  /** The tier of service in which the provider answered, if it has prices of its own; null: any other. */
+  tier: ServiceTier | null;
+  /** The answer was made in the United States alone, which costs more at Anthropic. */
+  isInUs: boolean;
 };
+
+/** A tier of service with prices of its own: OpenAI's flex and priority, and Anthropic's fast mode. */
+type ServiceTier = 'flex' | 'priority' | 'fast';
 
 /** Returns the usage of a call with text in and text out, without caches. */
 export function textUsage(promptTokens: number, completionTokens: number): Usage {
@@ -31,6 +40,9 @@ export function textUsage(promptTokens: number, completionTokens: number): Usage
     reasoningTokens: 0,
     inputAudioTokens: 0,
     outputAudioTokens: 0,
+    webSearches: 0,
+    tier: null,
+    isInUs: false,
   };
 }
 
@@ -68,8 +80,17 @@ function readCounts(answer: JsonObject): Usage | null {
   if (!isObject(usage)) return null;
   const read =
     count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage, answer.model);
-  const isCounted = read !== null && Object.values(read).some((tokens) => tokens > 0);
-  return isCounted ? withinBounds(read) : null;
+  const isCounted = read !== null && Object.values(read).some((tokens) => Number(tokens) > 0);
+  return isCounted ? { ...withinBounds(read), ...serviceOf(answer, usage) } : null;
+}
+
+/**
+ * Returns how the provider served the call, as far as prices depend on it: `service_tier` of OpenAI's answers, and what the
+ * usage of Messages says.
+ */
+function serviceOf({ service_tier: tier }: JsonObject, usage: JsonObject): Pick<Usage, 'tier' | 'isInUs'> {
+  const named = tier === 'flex' || tier === 'priority' ? tier : null;
+  return { tier: usage.speed === 'fast' ? 'fast' : named, isInUs: usage.inference_geo === 'us' };
 }
 
 /** Returns whether the prompt is the only count, as the log keeps it from the beginning of a translated stream. */
@@ -94,11 +115,11 @@ function readPromptUsage(usage: JsonObject, model: unknown): Usage {
     detail(usage, 'prompt_tokens_details', 'cached_tokens') || (count(usage.prompt_cache_hit_tokens) ?? 0);
   const sides = readSides(usage, cachedTokens, model);
   return {
+    ...textUsage(0, 0),
     ...sides,
     totalTokens: count(usage.total_tokens) ?? sides.promptTokens + sides.completionTokens,
     cachedTokens,
     cacheWriteTokens: detail(usage, 'prompt_tokens_details', 'cache_write_tokens'),
-    cacheWriteHourTokens: 0,
     inputAudioTokens: detail(usage, 'prompt_tokens_details', 'audio_tokens'),
     outputAudioTokens: detail(usage, 'completion_tokens_details', 'audio_tokens'),
   };
@@ -166,6 +187,7 @@ function readInputUsage(usage: JsonObject): Usage | null {
     reasoningTokens:
       detail(usage, 'output_tokens_details', 'reasoning_tokens') ||
       detail(usage, 'output_tokens_details', 'thinking_tokens'),
+    webSearches: detail(usage, 'server_tool_use', 'web_search_requests'),
   };
 }
 

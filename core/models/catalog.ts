@@ -103,6 +103,7 @@ function tokenPrice({ price }: OperatorModel): TokenPrice | null {
     cacheWrite: pico(price.cache_write),
     cacheWriteHour: null,
     reasoning: null,
+    webSearch: null,
   };
 }
 

@@ -57,5 +57,6 @@ function fineTunedPrice(model: string): TokenPrice | null {
     cacheWriteHour: null,
     output: toPico(output)!,
     reasoning: null,
+    webSearch: null,
   };
 }

@@ -9,6 +9,9 @@ import { type TokenPrice, toPico } from './token-price.ts';
 /** Names come from clients and providers: enough for the models in use, and a limit to invented names. */
 const KNOWN_MODELS = 2_000;
 
+/** Prices are read as those of a million tokens; searches have theirs by the thousand. */
+const MILLION_PER_THOUSAND = 1_000n;
+
 /** Returns the price of a model of the registry; null when it has none, or one that is not plain. */
 export type PlainPrice = (registryName: string, model: string) => TokenPrice | null;
 
@@ -34,14 +37,15 @@ function readPrice(registryName: string, model: string): TokenPrice | null {
   // Calls priced here have no other kinds of token, but a price for each request would apply to them.
   if (Object.keys(prices).some((name) => name.startsWith('requests'))) return null;
   const [input, output] = [plain(prices.input_mtok), plain(prices.output_mtok)];
-  const [cacheRead, cacheWrite, cacheWriteHour, reasoning] = [
+  const [cacheRead, cacheWrite, cacheWriteHour, reasoning, thousandSearches] = [
     plain(prices.cache_read_mtok),
     plain(prices.cache_write_mtok),
     plain(prices.cache_write_1h_mtok),
     plain(prices.output_reasoning_mtok),
+    plain(prices.web_searches_kcount),
   ];
   if (input == null || output == null) return null;
-  if ([cacheRead, cacheWrite, cacheWriteHour, reasoning].includes(undefined)) return null;
+  if ([cacheRead, cacheWrite, cacheWriteHour, reasoning, thousandSearches].includes(undefined)) return null;
   return {
     input,
     output,
@@ -49,6 +53,7 @@ function readPrice(registryName: string, model: string): TokenPrice | null {
     cacheWrite: cacheWrite ?? null,
     cacheWriteHour: cacheWriteHour ?? null,
     reasoning: reasoning ?? null,
+    webSearch: thousandSearches == null ? null : thousandSearches * MILLION_PER_THOUSAND,
   };
 }
 

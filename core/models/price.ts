@@ -6,6 +6,7 @@ import { calcPrice } from '@pydantic/genai-prices';
 import type { Usage } from '../chat/mod.ts';
 import { createPlainPrice, type PlainPrice } from './plain-price.ts';
 import { registryNameOf } from './registry.ts';
+import { priceFactor } from './service-tier.ts';
 import { costOfTokens } from './token-price.ts';
 
 /** The properties of a call that its price depends on. */
@@ -20,6 +21,7 @@ export type PricedCall = {
 };
 
 const NANO_PER_USD = 1e9;
+const THOUSAND = 1_000;
 
 /** Returns the names that the price of a call can be looked up by, best first: as they are, then without the provider's prefix. */
 export function priceNames({ provider, models }: PricedCall): string[] {
@@ -52,14 +54,16 @@ export function createPriceCall(): PriceCall {
 }
 
 function costOf(
-  { usage, atMs }: PricedCall,
+  { provider, usage, atMs }: PricedCall,
   model: string,
   registryName: string,
   plainPrice: PlainPrice,
 ): number | null {
+  const factor = priceFactor(provider, model, usage);
+  if (factor === null) return null;
   if (usage.inputAudioTokens === 0 && usage.outputAudioTokens === 0) {
     const plain = plainPrice(registryName, model);
-    if (plain !== null) return costOfTokens(plain, usage);
+    if (plain !== null) return costOfTokens(plain, usage, factor);
   }
   const quantities = {
     input_tokens: usage.promptTokens,
@@ -74,7 +78,11 @@ function costOf(
   try {
     const options = { providerId: registryName, timestamp: new Date(atMs) };
     const found = calcPrice(quantities, model, options);
-    return found === null ? null : Math.round(found.total_price * NANO_PER_USD);
+    if (found === null) return null;
+    const tokens = (found.total_price * Number(factor.numerator)) / Number(factor.denominator);
+    const searchPrice = found.model_price.web_searches_kcount;
+    const searches = typeof searchPrice === 'number' ? (usage.webSearches * searchPrice) / THOUSAND : 0;
+    return Math.round((tokens + searches) * NANO_PER_USD);
   } catch {
     // The registry throws on counts that contradict each other (more cached tokens than prompt tokens): no price then.
     return null;

@@ -1,5 +1,6 @@
 /** Prices of tokens, and exact arithmetic with them: whole numbers from the price to the cost. */
 import type { Usage } from '../chat/mod.ts';
+import { type PriceFactor, STANDARD } from './service-tier.ts';
 
 /**
  * Pico-dollars for a token, equal to USD for a million tokens times a million: a whole number for every known price.
@@ -13,6 +14,8 @@ export type TokenPrice = {
   cacheWriteHour: bigint | null;
   output: bigint;
   reasoning: bigint | null;
+  /** Pico-dollars for a search of the web; null: not known. */
+  webSearch: bigint | null;
 };
 
 const PICO_PER_NANO = 1_000n;
@@ -30,8 +33,13 @@ export function toPico(usdPerMillion: number): bigint | null {
 /**
  * Returns the cost of a call with text alone, in whole nano-dollars, rounded half up; null when its counts contradict
  * each other: a part has more tokens than the whole.
+ * @param factor for all tokens, by the tier of service
  */
-export function costOfTokens(price: TokenPrice, usage: Usage): number | null {
+export function costOfTokens(
+  price: TokenPrice,
+  usage: Usage,
+  { numerator, denominator }: PriceFactor = STANDARD,
+): number | null {
   const read = price.cacheRead === null ? 0 : usage.cachedTokens;
   const written = price.cacheWrite === null ? 0 : usage.cacheWriteTokens;
   const kept = price.cacheWriteHour === null ? 0 : Math.min(usage.cacheWriteHourTokens, written);
@@ -45,5 +53,7 @@ export function costOfTokens(price: TokenPrice, usage: Usage): number | null {
     (price.cacheWriteHour ?? 0n) * BigInt(kept) +
     price.output * BigInt(usage.completionTokens - reasoning) +
     (price.reasoning ?? 0n) * BigInt(reasoning);
-  return Number((pico + PICO_PER_NANO / 2n) / PICO_PER_NANO);
+  const searches = (price.webSearch ?? 0n) * BigInt(usage.webSearches);
+  const unit = PICO_PER_NANO * denominator;
+  return Number((pico * numerator + searches * denominator + unit / 2n) / unit);
 }

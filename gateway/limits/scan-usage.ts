@@ -13,13 +13,16 @@ import { isClear, readCompletion } from '../response/read-completion.ts';
 
 const USAGE = '"usage"';
 const MODEL = '"model"';
+const TIER = '"service_tier"';
+/** A tier of service with prices of its own. */
+const PRICED_TIER = /"service_tier"\s*:\s*"(?:flex|priority)"/;
 /** The beginning of an escaped letter of `model`: a text with it may hold the name without `MODEL`. */
 const ESCAPED_LETTER = '\\u006';
 /** With at most this much text between the two members, it is parsed with them. */
 const NEAR_CHARACTERS = 512;
 
 /**
- * Returns an object with the response's `usage` and `model`, from which `readUsage` reads the same as from the whole
+ * Returns an object with the response's `usage`, `model` and `service_tier`, from which `readUsage` reads the same as from the whole
  * response, or the whole response. Null: the response is not an object.
  */
 export function scanUsage(outcome: Outcome): JsonObject | null {
@@ -42,9 +45,12 @@ function readEnds(text: string): JsonObject | null {
   if (!isString(text, usageAt) || !isString(text, modelAt)) return null;
   // When a name occurs twice, the last one counts, which may be between the two ends.
   if (text.indexOf(MODEL, modelAt + 1) !== -1 || text.includes(ESCAPED_LETTER)) return null;
+  // Of the text between the two ends, this alone changes the cost.
+  const tierAt = text.indexOf(TIER);
+  if (tierAt !== -1 && tierAt < usageAt && PRICED_TIER.test(text.slice(tierAt, usageAt))) return null;
   try {
-    const { model, usage } = JSON.parse(endsOf(text, modelAt, usageAt)) as JsonObject;
-    return model !== undefined && isEnough(usage) ? { model, usage } : null;
+    const { model, usage, service_tier } = JSON.parse(endsOf(text, modelAt, usageAt)) as JsonObject;
+    return model !== undefined && isEnough(usage) ? { model, usage, service_tier } : null;
   } catch {
     return null;
   }
@@ -88,8 +94,10 @@ function readLastChunk(stream: Buffer): JsonObject | null {
   if (data === undefined) return null;
   try {
     if (!hasChunks(firstEvent(stream))) return null;
-    const { model, usage } = JSON.parse(data) as JsonObject;
-    return typeof model === 'string' && model !== '' && isEnough(usage) ? { model, usage } : null;
+    const { model, usage, service_tier } = JSON.parse(data) as JsonObject;
+    return typeof model === 'string' && model !== '' && isEnough(usage)
+      ? { model, usage, service_tier }
+      : null;
   } catch {
     return null;
   }

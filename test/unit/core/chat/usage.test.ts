@@ -23,8 +23,37 @@ t.test('usage of a chat completion has cached, written, reasoning and audio toke
       reasoningTokens: 40,
       inputAudioTokens: 4,
       outputAudioTokens: 5,
+      webSearches: 0,
+      tier: null,
+      isInUs: false,
     },
   );
+});
+
+t.test('usage has the tier of service, where it has prices of its own', async (t) => {
+  const counts = { prompt_tokens: 3, completion_tokens: 4 };
+  const tierOf = (answer: JsonObject) => readUsage({ usage: counts, ...answer })?.tier;
+  t.equal(tierOf({ service_tier: 'flex' }), 'flex');
+  t.equal(tierOf({ service_tier: 'priority' }), 'priority');
+  for (const tier of [undefined, null, 'default', 'auto', 'on_demand', { priority: 1 }])
+    t.equal(tierOf({ service_tier: tier }), null, String(tier));
+  const message = { input_tokens: 3, output_tokens: 4, service_tier: 'priority', speed: 'standard' };
+  t.same(read(message), textUsage(3, 4), "Anthropic's priority is paid for in advance");
+  t.same(read({ ...message, speed: 'fast', inference_geo: 'us' }), {
+    ...textUsage(3, 4),
+    tier: 'fast',
+    isInUs: true,
+  });
+  t.equal(read({ ...message, inference_geo: 'global' })?.isInUs, false);
+  t.equal(
+    readUsage({ usage: { input_tokens: 0, output_tokens: 0, speed: 'fast', inference_geo: 'us' } }),
+    null,
+  );
+});
+
+t.test('usage of Messages has the searches of the web', async (t) => {
+  const usage = { input_tokens: 3, output_tokens: 4, server_tool_use: { web_search_requests: 2 } };
+  t.same(read(usage), { ...textUsage(3, 4), webSearches: 2 });
 });
 
 t.test('a completion with only its prompt counted has no usage', async (t) => {

@@ -32,6 +32,9 @@ const USAGES: Usage[] = fc.sample(
     reasoningTokens: partCount,
     inputAudioTokens: audioCount,
     outputAudioTokens: audioCount,
+    webSearches: fc.constant(0),
+    tier: fc.constant(null),
+    isInUs: fc.constant(false),
   }),
   997,
 );
@@ -126,6 +129,45 @@ t.test('a price that grows with the size of the prompt applies to all its tokens
   t.equal(cost(200_001), 200_001 * 2_500 + 1_000 * 15_000);
 });
 
+t.test('a call has the price of the tier of service that answered', async (t) => {
+  const cost = (provider: string, model: string, how: Partial<Usage>) =>
+    priceCall({ provider, models: [model], usage: { ...textUsage(1_000, 100), ...how }, atMs: AT_MS });
+  const standard = 1_000 * 1_250 + 100 * 10_000;
+  t.equal(cost('openai', 'gpt-5-2025-08-07', {}), standard);
+  t.equal(cost('openai', 'gpt-5-2025-08-07', { tier: 'flex' }), standard / 2);
+  t.equal(cost('openai', 'gpt-5-2025-08-07', { tier: 'priority' }), standard * 2);
+  t.equal(cost('openai', 'gpt-4o-mini', { tier: 'priority' }), 1_000 * 250 + 100 * 1_000);
+  t.equal(cost('openai', 'o3', { tier: 'flex' }), 1_000 * 1_000 + 100 * 4_000, 'also with several prices');
+  t.equal(cost('openai', 'gpt-5-nano', { tier: 'priority' }), null, 'a price that nobody knows is none');
+  t.equal(cost('google', 'gemini-2.5-flash', { tier: 'priority' }), 1_000 * 540 + 100 * 4_500);
+  t.equal(cost('openrouter', 'openai/gpt-5', { tier: 'flex' }), cost('openrouter', 'openai/gpt-5', {}));
+  t.equal(cost('anthropic', 'claude-opus-4-8', { tier: 'fast' }), 1_000 * 10_000 + 100 * 50_000);
+  t.equal(cost('anthropic', 'claude-opus-4-8', { isInUs: true }), 1_000 * 5_500 + 100 * 27_500);
+  t.equal(
+    cost('anthropic', 'claude-opus-4-6', { tier: 'fast', isInUs: true }),
+    1_000 * 33_000 + 100 * 165_000,
+  );
+  t.equal(cost('anthropic', 'claude-haiku-4-5', { tier: 'fast' }), null);
+});
+
+t.test('searches of the web have their price, whatever the tokens cost', async (t) => {
+  const cost = (model: string, how: Partial<Usage>) =>
+    priceCall({
+      provider: 'anthropic',
+      models: [model],
+      usage: { ...textUsage(1_000, 100), ...how },
+      atMs: AT_MS,
+    });
+  for (const model of ['claude-haiku-4-5', 'claude-opus-4-6', 'claude-opus-4-8']) {
+    t.equal(cost(model, { webSearches: 3 })! - cost(model, {})!, 30_000_000, model);
+    t.equal(
+      cost(model, { webSearches: 3, isInUs: true })! - cost(model, { isInUs: true })!,
+      30_000_000,
+      `${model} in the US`,
+    );
+  }
+});
+
 t.test('a call has the price of its day', async (t) => {
   const cost = (day: string) =>
     priceCall({ provider: 'openai', models: ['o3'], usage: textUsage(1_000, 0), atMs: Date.parse(day) });
@@ -134,7 +176,7 @@ t.test('a call has the price of its day', async (t) => {
 });
 
 t.test('costs are exact: a call split in two costs the same as the whole, however large', async () => {
-  const price = { cacheRead: null, cacheWrite: null, cacheWriteHour: null, reasoning: null };
+  const price = { cacheRead: null, cacheWrite: null, cacheWriteHour: null, reasoning: null, webSearch: null };
   const tokens = fc.nat(50_000_000);
   const pico = fc.bigInt(0n, 10_000_000n).map((amount) => amount * 1_000n);
   fc.assert(

@@ -122,6 +122,26 @@ t.test(
   },
 );
 
+t.test('the tier of service is found wherever a response or a stream names it', async (t) => {
+  const far = `"text":"${'x'.repeat(2_000)}"`;
+  const usage = '"usage":{"prompt_tokens":3,"completion_tokens":4}';
+  const inputUsage = '"usage":{"input_tokens":3,"output_tokens":4}';
+  for (const text of [
+    `{"model":"m",${far},${usage},"service_tier":"flex"}`,
+    `{"service_tier":"flex","model":"m",${far},${usage}}`,
+    `{"model":"m",${far},"service_tier": "priority",${far},${inputUsage}}`,
+    `{"model":"m","service_tier":"flex",${usage}}`,
+    `{"model":"m","service_tier":"default",${far},${usage}}`,
+    `{"model":"m","tools":[{"service_tier":"flex"}],${far},${usage}}`,
+    `{"model":"m","service_tier":"flex","service_tier":"default",${far},${usage}}`,
+  ])
+    t.ok(isExact(text), text.replaceAll('x', ''));
+  const chunk = (more: string) =>
+    `data: {"id":"1","object":"chat.completion.chunk","model":"m","service_tier":"flex","choices":[]${more}}\n\n`;
+  const stream = `${chunk('')}${chunk(`,${usage}`)}data: [DONE]\n\n`;
+  t.match(readUsage(scanUsage(outcomeOf(stream, { stream: true }))!), { promptTokens: 3, tier: 'flex' });
+});
+
 /** More than what is read of a response at once. */
 const PADDING = `"padding":"${'x'.repeat(64 * 1024)}"`;
 
