@@ -68,6 +68,7 @@ function costOf(
   const quantities = {
     input_tokens: usage.promptTokens,
     cache_read_tokens: usage.cachedTokens,
+    cache_audio_read_tokens: leastCachedAudio(usage),
     cache_write_tokens: usage.cacheWriteTokens,
     cache_write_1h_tokens: Math.min(usage.cacheWriteHourTokens, usage.cacheWriteTokens),
     output_tokens: usage.completionTokens,
@@ -87,4 +88,12 @@ function costOf(
     // The registry throws on counts that contradict each other (more cached tokens than prompt tokens): no price then.
     return null;
   }
+}
+
+/**
+ * Returns the cached tokens that have to be audio, as the text of the prompt is shorter. Providers report how much was cached
+ * and how much was audio, and not how much was both: of what is possible this costs the most, so that no limit is overrun.
+ */
+function leastCachedAudio({ promptTokens, cachedTokens, inputAudioTokens }: Usage): number {
+  return Math.max(0, cachedTokens + inputAudioTokens - promptTokens);
 }

@@ -45,6 +45,7 @@ function fromRegistry(provider: string, model: string, used: Usage): number | nu
   const quantities = {
     input_tokens: used.promptTokens,
     cache_read_tokens: used.cachedTokens,
+    cache_audio_read_tokens: Math.max(0, used.cachedTokens + used.inputAudioTokens - used.promptTokens),
     cache_write_tokens: used.cacheWriteTokens,
     cache_write_1h_tokens: Math.min(used.cacheWriteHourTokens, used.cacheWriteTokens),
     output_tokens: used.completionTokens,
@@ -166,6 +167,18 @@ t.test('searches of the web have their price, whatever the tokens cost', async (
       `${model} in the US`,
     );
   }
+});
+
+t.test('a prompt of which audio and a part are cached has a price', async (t) => {
+  const cost = (cachedTokens: number, inputAudioTokens: number) =>
+    priceCall({
+      provider: 'google',
+      models: ['gemini-2.5-flash'],
+      usage: { ...textUsage(1_000, 0), cachedTokens, inputAudioTokens },
+      atMs: AT_MS,
+    });
+  t.equal(cost(300, 700), 300 * 30 + 700 * 1_000, 'all of the text was cached');
+  t.equal(cost(400, 700), 300 * 30 + 100 * 100 + 600 * 1_000, 'and some of the audio');
 });
 
 t.test('a call has the price of its day', async (t) => {
