@@ -120,6 +120,8 @@ function readPromptUsage(usage: JsonObject, model: unknown): Usage {
     totalTokens: count(usage.total_tokens) ?? sides.promptTokens + sides.completionTokens,
     cachedTokens,
     cacheWriteTokens: detail(usage, 'prompt_tokens_details', 'cache_write_tokens'),
+    // As the gateway translates the usage of Messages.
+    cacheWriteHourTokens: detail(usage, 'prompt_tokens_details', 'cache_write_1h_tokens'),
     inputAudioTokens: detail(usage, 'prompt_tokens_details', 'audio_tokens'),
     outputAudioTokens: detail(usage, 'completion_tokens_details', 'audio_tokens'),
   };

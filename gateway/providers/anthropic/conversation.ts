@@ -98,6 +98,8 @@ export type TokenUsage = {
   inputTokens: number;
   cacheReadTokens: number;
   cacheWriteTokens: number;
+  /** The part of `cacheWriteTokens` that is kept for an hour, which costs more. */
+  cacheWriteHourTokens: number;
   outputTokens: number;
   /** The part of `outputTokens` that was reasoning; null when the provider does not say. */
   reasoningTokens: number | null;

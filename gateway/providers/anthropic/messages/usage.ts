@@ -6,6 +6,7 @@ const NO_USAGE: TokenUsage = {
   inputTokens: 0,
   cacheReadTokens: 0,
   cacheWriteTokens: 0,
+  cacheWriteHourTokens: 0,
   outputTokens: 0,
   reasoningTokens: null,
 };
@@ -22,10 +23,12 @@ export function readMessageUsage(value: unknown, before: TokenUsage | null = nul
   if (!isObject(value)) return before;
   const known = before ?? NO_USAGE;
   const details = isObject(value.output_tokens_details) ? value.output_tokens_details : {};
+  const written = isObject(value.cache_creation) ? value.cache_creation : {};
   return {
     inputTokens: countOr(value.input_tokens, known.inputTokens),
     cacheReadTokens: countOr(value.cache_read_input_tokens, known.cacheReadTokens),
     cacheWriteTokens: countOr(value.cache_creation_input_tokens, known.cacheWriteTokens),
+    cacheWriteHourTokens: countOr(written.ephemeral_1h_input_tokens, known.cacheWriteHourTokens),
     outputTokens: countOr(value.output_tokens, known.outputTokens),
     reasoningTokens:
       typeof details.thinking_tokens === 'number' ? details.thinking_tokens : known.reasoningTokens,

@@ -5,13 +5,25 @@ import type { TokenUsage } from '../conversation.ts';
 
 /** Writes the `usage` of a completion or a chunk. */
 export function writeCompletionUsage(usage: TokenUsage): JsonObject {
-  const { inputTokens, cacheReadTokens, cacheWriteTokens, outputTokens, reasoningTokens } = usage;
+  const {
+    inputTokens,
+    cacheReadTokens,
+    cacheWriteTokens,
+    cacheWriteHourTokens,
+    outputTokens,
+    reasoningTokens,
+  } = usage;
   const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;
   return {
     prompt_tokens: promptTokens,
     completion_tokens: outputTokens,
     total_tokens: promptTokens + outputTokens,
-    prompt_tokens_details: { cached_tokens: cacheReadTokens, cache_write_tokens: cacheWriteTokens },
+    prompt_tokens_details: {
+      cached_tokens: cacheReadTokens,
+      cache_write_tokens: cacheWriteTokens,
+      // A name of ours, as OpenAI has none: the record's cost depends on it.
+      ...(cacheWriteHourTokens === 0 ? {} : { cache_write_1h_tokens: cacheWriteHourTokens }),
+    },
     ...(reasoningTokens === null ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
   };
 }
@@ -25,6 +37,7 @@ export function readCompletionUsage(completion: JsonObject): TokenUsage | null {
     inputTokens: Math.max(0, usage.promptTokens - usage.cachedTokens - cacheWriteTokens),
     cacheReadTokens: usage.cachedTokens,
     cacheWriteTokens,
+    cacheWriteHourTokens: 0,
     outputTokens: usage.completionTokens,
     reasoningTokens: detail(completion.usage, 'completion_tokens_details', 'reasoning_tokens'),
   };

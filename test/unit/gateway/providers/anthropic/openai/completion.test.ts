@@ -64,6 +64,20 @@ t.test(
   },
 );
 
+t.test('cache writes for an hour keep their own count', async (t) => {
+  const usage = {
+    input_tokens: 10,
+    output_tokens: 5,
+    cache_creation_input_tokens: 30,
+    cache_creation: { ephemeral_5m_input_tokens: 10, ephemeral_1h_input_tokens: 20 },
+  };
+  const completion = readCompletion({ content: [], stop_reason: 'end_turn', usage });
+  t.match(completion.usage, {
+    prompt_tokens_details: { cached_tokens: 0, cache_write_tokens: 30, cache_write_1h_tokens: 20 },
+  });
+  t.match(readUsage(completion), { promptTokens: 40, cacheWriteTokens: 30, cacheWriteHourTokens: 20 });
+});
+
 t.test('a tool call becomes one with its input as exact JSON and content null', async (t) => {
   const raw =
     '{"content":[{"type":"tool_use","id":"a","name":"f","input":{"id":12345678901234567890}}],"stop_reason":"tool_use"}';
