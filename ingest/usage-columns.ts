@@ -26,7 +26,7 @@ export function usageColumns(
 ): UsageColumns {
   const isCached = row.cached_from !== null;
   const price = usage === null ? null : priceOf(row, usage, catalog);
-  const cost = usage !== null && isCached ? { nano: 0, source: PRICE_SOURCE } : price;
+  const cost = isCached ? { nano: 0, source: PRICE_SOURCE } : price;
   return {
     prompt_tokens: usage?.promptTokens ?? null,
     completion_tokens: usage?.completionTokens ?? null,

@@ -10,7 +10,7 @@ t.test('an answer from the cache costs nothing, and saves what it would have cos
   const cached = { ...row, cached_from: 'original' };
   t.match(usageColumns(cached, usage as never, priced), { cost_nano: 0, cost_saved_nano: 700 });
   t.match(usageColumns(cached, usage as never, unpriced), { cost_nano: 0, cost_saved_nano: null });
-  t.match(usageColumns(cached, null, priced), { cost_nano: null, cost_saved_nano: null });
+  t.match(usageColumns(cached, null, priced), { cost_nano: 0, cost_saved_nano: null });
 });
 
 t.test('an answer of a provider saves nothing', async (t) => {
