@@ -2,5 +2,5 @@
 export type { StoredResponse } from './bucket.ts';
 export { createResponseCache, LARGEST_STORED_BYTES, type ResponseCache } from './cache.ts';
 export { watchErasures } from './erasures.ts';
-export { cacheQuery } from './key.ts';
+export { answerHeaders, cacheQuery } from './key.ts';
 export { type CacheHeaders, type CacheOptions, parseCacheOptions } from './options.ts';

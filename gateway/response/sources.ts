@@ -3,6 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { type ProviderClient, type ProviderResponse, ResponseBody } from '#platform/http-client/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import {
+  answerHeaders,
   type CacheOptions,
   cacheQuery,
   LARGEST_STORED_BYTES,
@@ -128,6 +129,7 @@ export function createCacheLookUp(cache: ResponseCache, clock: Pick<Clock, 'now'
       provider: candidate.provider,
       model: candidate.model,
       body,
+      headers: answerHeaders(call.headers.forwardedTo[candidate.row.dialect], candidate.row.headers),
     });
     const found = options.isReading ? await cache.find(query) : null;
     if (found !== null) return { ...UNCACHED, stored: found, headers: HIT };

@@ -63,6 +63,7 @@ t.test(
         body: (
           await prepareBody(found, body, CHAT, { organizationId: 'o', signal: new AbortController().signal })
         ).body,
+        headers: [],
         seed: null,
       });
     };

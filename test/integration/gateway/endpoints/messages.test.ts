@@ -340,3 +340,24 @@ t.test('a repeated Messages stream is served from the cache as the same stream',
   t.equal(await second.text(), text);
   t.equal(anthropic.requests.length, 1);
 });
+
+t.test('the cache tells calls with other features or another version of the API apart', async (t) => {
+  let answered = 0;
+  anthropic.script(() => {
+    answered += 1;
+    return json({ ...MESSAGE, id: `msg_${answered}` });
+  });
+  const messages = [{ role: 'user' as const, content: 'What the cache has not heard' }];
+  const headers = { 'Service-Cache-Enabled': 'true' };
+  const idFor = async (betas: string[]) =>
+    (await client.beta.messages.create({ ...ASK, messages, betas }, { headers })).id;
+  t.equal(await idFor(['context-1m-2025-08-07', 'interleaved-thinking-2025-05-14']), 'msg_1');
+  t.equal(await idFor([]), 'msg_2');
+  t.equal(await idFor(['interleaved-thinking-2025-05-14', 'context-1m-2025-08-07']), 'msg_1');
+  const asIs = { ...ASK, messages };
+  const idBy = async (more: Record<string, string>) =>
+    ((await (await post(asIs, { ...headers, ...more })).json()) as { id: string }).id;
+  t.equal(await idBy({}), 'msg_3', 'without the version that the client names');
+  t.equal(await idBy({ 'anthropic-version': '2023-06-01' }), 'msg_3', 'which the gateway sends by itself');
+  t.equal(await idBy({ 'anthropic-version': '2023-01-01' }), 'msg_4');
+});

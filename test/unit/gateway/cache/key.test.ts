@@ -1,11 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
 import fc from 'fast-check';
 import t from 'tap';
-import { type KeyParts, responseKey } from '../../../../gateway/cache/key.ts';
+import { answerHeaders, type KeyParts, responseKey } from '../../../../gateway/cache/key.ts';
 import { anyCharacter } from '../../../support/any-character.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 
-const PARTS = { organizationId: 'o', path: '/p', provider: 'OPENAI', model: 'm', seed: null };
+const PARTS = { organizationId: 'o', path: '/p', provider: 'OPENAI', model: 'm', headers: [], seed: null };
 
 function keyOf(body: string | Buffer, parts: Partial<KeyParts> = {}): string {
   return responseKey({ ...PARTS, body: Buffer.from(body as string), ...parts });
@@ -230,11 +230,13 @@ t.test(
       path: texts,
       provider: texts,
       model: texts,
+      headers: fc.array(texts, { maxLength: 2 }),
       seed: fc.option(texts),
       body: texts.map((text) => Buffer.from(JSON.stringify(text))),
     });
     const same = (a: KeyParts, b: KeyParts) =>
       a.body.equals(b.body) &&
+      isDeepStrictEqual(a.headers, b.headers) &&
       (['organizationId', 'path', 'provider', 'model', 'seed'] as const).every((name) => a[name] === b[name]);
     /** The same characters, dealt out to the parts in another way. */
     const dealt = fc
@@ -248,6 +250,7 @@ t.test(
           provider: text.slice(b, c),
           model: text.slice(c, d),
           seed,
+          headers: [],
           body: Buffer.from('1'),
         };
       });
@@ -274,4 +277,19 @@ t.test('a body of up to 256 KiB has a cache key by value, a longer one by its by
   t.not(keyOf(spaced(256 * 1024 + 1)), keyOf('{"a":1}'));
   t.equal(keyOf(spaced(256 * 1024 + 1)), keyOf(spaced(256 * 1024 + 1)));
   t.not(keyOf(spaced(256 * 1024 + 1)), keyOf(spaced(256 * 1024 + 2)));
+});
+
+t.test('of the headers, those count that change what a provider answers', async (t) => {
+  const usual = ['anthropic-version', '2023-06-01'];
+  t.same(answerHeaders([], usual), []);
+  t.same(answerHeaders(['anthropic-version', '2023-06-01', 'anthropic-user-profile-id', 'u'], usual), []);
+  t.same(answerHeaders(['openai-organization', 'o', 'openai-project', 'p', 'openai-beta', ''], []), []);
+  t.same(answerHeaders(['anthropic-version', '2023-01-01'], usual), ['anthropic-version: 2023-01-01']);
+  t.same(answerHeaders(['openai-beta', 'assistants=v2'], []), ['openai-beta: assistants=v2']);
+  const betas = ['anthropic-beta: a-2025-01-01', 'anthropic-beta: b-2025-01-01'];
+  t.same(answerHeaders(['anthropic-beta', 'b-2025-01-01,a-2025-01-01'], usual), betas);
+  t.same(
+    answerHeaders(['anthropic-beta', 'a-2025-01-01', 'anthropic-beta', ' b-2025-01-01, a-2025-01-01'], usual),
+    betas,
+  );
 });
