@@ -165,7 +165,10 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     lookUpCache: createCacheLookUp(cache, clock),
     reserveRequestId: createRequestIdReservations({ sql, clock, log }),
     logging: createLoggingRate(limiter, metricsOf.onUnlogged),
-    fromProviders: createProviderSources(client, attemptLoop, config.maxBodyBytes),
+    fromProviders: createProviderSources(client, attemptLoop, {
+      maxHeldBytes: config.maxBodyBytes,
+      now: clock.monotonic,
+    }),
     recorder: metricsOf.counted(createRecorder(outbox, clock, log)),
     lateRecords,
   });

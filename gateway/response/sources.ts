@@ -18,6 +18,7 @@ import { errorPayloadStatus, findInvalidBody } from './inspect-body.ts';
 import { isClear, readCompletion } from './read-completion.ts';
 import type { ResponseSource } from './relay.ts';
 import { type HeaderPairs, knownIdHeaders } from './reply.ts';
+import { StreamBeginning } from './stream-beginning.ts';
 import { translatedResponse } from './translated.ts';
 
 /**
@@ -31,11 +32,14 @@ export type ProviderSources = (
   retries: number,
 ) => ResponseSource;
 
-/** @param maxHeldBytes of a response that is larger the beginning is passed on before its end is there */
+/**
+ * @param maxHeldBytes of a response that is larger the beginning is passed on before its end is there
+ * @param now milliseconds on the monotonic clock
+ */
 export function createProviderSources(
   client: Pick<ProviderClient, 'send'>,
   attemptLoop: AttemptLoop,
-  maxHeldBytes: number,
+  { maxHeldBytes, now }: { maxHeldBytes: number; now(): number },
 ): ProviderSources {
   return (call, requests, retries) => async (signal) => {
     const { index, attempts, result } = await attemptLoop(
@@ -44,6 +48,7 @@ export function createProviderSources(
         retries,
         send: (at, left) => sendPrepared(call, requests[at]!, client, left),
         refuse: ({ row }, response, body) => findInvalidBody(response, body, row.label),
+        watch: (response) => new StreamBeginning(response, now),
         maxHeldBytes,
       },
       signal,

@@ -2,8 +2,8 @@
  * Sends a call to its candidates, one after the other, until a response can be passed on.
  *
  * Nothing is sent again once anything was passed on. As long as another attempt could follow, a stream is passed on with
- * its first byte and any other response when it is whole: a provider that dies between its headers and its body, or sends
- * a page instead of a completion, did not respond.
+ * its first event and any other response when it is whole: a provider that dies between its headers and its body, sends
+ * a page instead of a completion, or an error as its first event, did not respond.
  */
 
 import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
@@ -42,11 +42,23 @@ export type RoutedCall = {
   send(index: number, signal: AbortSignal): Promise<CandidateResponse>;
   /** Says what is wrong with a response that came whole, with a status below 400; null: nothing. */
   refuse(candidate: Candidate, response: ProviderResponse, body: Buffer): Refusal | Promise<Refusal>;
+  /** Watches a stream until it is known whether it begins with an error. */
+  watch(response: ProviderResponse): StreamWatch;
   /** The beginning of a larger response is passed on before its end is there. */
   maxHeldBytes: number;
 };
 
 type Refusal = AssayError | null;
+
+/** What is learned from the beginning of a stream. */
+type StreamWatch = {
+  /** Takes the next bytes; returns whether no more are needed. */
+  isEnough(chunk: Buffer, heldBytes: number): boolean;
+  /** Takes the end of a stream that ended before there was enough; returns whether it held any event. */
+  end(): boolean;
+  /** Returns the status of the error that the stream begins with; null: none. */
+  errorStatus(): number | null;
+};
 
 export type Attempted = {
   /** The place of the candidate that responded, or failed last. */
@@ -143,7 +155,7 @@ type Ended = { result: ProviderResponse | AssayError; countsAs: number };
 
 /** Sends the call once. What could be followed by another attempt is held until it is known to be a response. */
 async function attempt(
-  { candidates, send, refuse, maxHeldBytes }: RoutedCall,
+  { candidates, send, refuse, watch, maxHeldBytes }: RoutedCall,
   index: number,
   canFollow: boolean,
   signal: AbortSignal,
@@ -152,10 +164,15 @@ async function attempt(
     const { response, countsAs } = await send(index, signal);
     if (signal.aborted) return failure(clientLeft());
     if (!canFollow || countsAs >= 400) return { result: response, countsAs };
-    const isStream = isEventStream(response);
-    const held = await response.body.gather((_, bytes) => isStream || bytes > maxHeldBytes, signal);
+    const stream = isEventStream(response) ? watch(response) : null;
+    const isEnough = stream?.isEnough ?? ((_: Buffer, bytes: number) => bytes > maxHeldBytes);
+    const held = await response.body.gather(isEnough, signal);
     if (held instanceof AssayError) return failure(held);
     if (held === 'stopped') return failure(clientLeft());
+    if (stream !== null && (held === 'enough' || stream.end())) {
+      if (signal.aborted) return failure(clientLeft());
+      return { result: response, countsAs: stream.errorStatus() ?? countsAs };
+    }
     const refusal = held === 'whole' ? await refuse(candidates[index]!, response, response.body.held) : null;
     if (signal.aborted) return failure(clientLeft());
     return refusal === null ? { result: response, countsAs } : failure(refusal);

@@ -64,7 +64,10 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
       ),
       expandPrompt: () => t.fail('the call names no prompt') as never,
       plan: createPlanner({ resolve: createResolver(config.providers), groups: [], random: Math.random }),
-      fromProviders: createProviderSources({ ...client, ...replaced }, attemptLoop, config.maxBodyBytes),
+      fromProviders: createProviderSources({ ...client, ...replaced }, attemptLoop, {
+        maxHeldBytes: config.maxBodyBytes,
+        now: systemClock.monotonic,
+      }),
       recorder: {
         begin: () => {
           begun.resolve();

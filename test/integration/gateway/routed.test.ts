@@ -181,6 +181,51 @@ t.test("a retry waits for the provider's Retry-After", async (t) => {
   t.ok(second!.receivedAtMs - first!.receivedAtMs >= 990);
 });
 
+t.test('a stream that begins with an error leads to another attempt', async (t) => {
+  const { gateway, openai, groq } = await setUp(t);
+  const stream = (body: string, ending: 'end' | 'cut' = 'end'): Behaviour => ({
+    kind: 'bytes',
+    body,
+    headers: { 'content-type': 'text/event-stream' },
+    ending,
+  });
+  const overloaded = '{"error":{"message":"Overloaded","type":"overloaded_error"}}';
+  for (const [behaviour, status, code] of [
+    [stream(`data: ${overloaded}\n\n`), 529, null],
+    [stream(`: PROCESSING\n\n: PROCESSING\n\ndata: ${overloaded}\n\ndata: [DONE]\n\n`), 529, null],
+    [stream(`event: error\r\ndata: ${overloaded}\r\n\r\n`), 529, null],
+    [stream(`data: ${overloaded}`), 529, null],
+    [stream('data: {"error":{"message":"Slow down","code":429}}\n\n'), 429, null],
+    [stream(': PROCESSING\n\n', 'cut'), 0, 'provider_unreachable'],
+    [stream(': PROCESSING\n\n'), 0, 'provider_bad_answer'],
+  ] as const) {
+    openai.script(() => behaviour);
+    const answer = await gateway.chat(ask(LIST, { stream: true }));
+    const text = await answer.text();
+    t.equal(answer.headers.get('service-fallback-index'), '1', JSON.stringify(behaviour));
+    t.ok(text.endsWith('data: [DONE]\n\n') && !text.includes('verloaded'));
+    await gateway.record(answer);
+    t.match(await attemptsOf(gateway, answer), [{ status, error_code: code }, { status: 200 }]);
+    // So that the circuit stays closed.
+    openai.script(null);
+    await gateway.chat(ask('gpt-4o-mini'));
+  }
+  const calls = groq.requests.length;
+  openai.script(() => stream('data: {"error":{"message":"No","type":"invalid_request_error"}}\n\n'));
+  const refused = await gateway.chat(ask(LIST, { stream: true }), RETRY);
+  t.equal(refused.headers.get('service-fallback-index'), '0', 'a mistake of the call comes again');
+  t.match(await refused.text(), /"No"/);
+  openai.script(inTurn(stream(`data: ${overloaded}\n\n`), { kind: 'stream', deltas: ['Hi'] }));
+  t.match(await (await gateway.chat(ask('gpt-4o-mini', { stream: true }), RETRY)).text(), /Hi/);
+  openai.script(() => stream(`data: ${overloaded}\n\n`));
+  const last = await gateway.chat(ask('gpt-4o-mini', { stream: true }), {
+    ...RETRY,
+    'service-retry-num': '1',
+  });
+  t.equal(await last.text(), `data: ${overloaded}\n\n`, 'the last one comes as it is');
+  t.equal(groq.requests.length, calls);
+});
+
 t.test('a stream that breaks off after its first bytes is not retried', async (t) => {
   const { gateway, openai, groq } = shared;
   openai.script(() => ({ kind: 'stream', deltas: ['Hel', 'lo'], ending: 'cut' }));

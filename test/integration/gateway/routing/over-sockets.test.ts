@@ -7,7 +7,7 @@ import { systemClock } from '#platform/process/clock.ts';
 import { createAttemptLoop, createCircuitBreaker } from '../../../../gateway/routing/mod.ts';
 import type { Behaviour } from '../../../support/scripted-provider.ts';
 import { scriptedProvider } from '../../../support/world.ts';
-import { candidateOf, refuse } from './world.ts';
+import { candidateOf, refuse, watch } from './world.ts';
 
 const TIMEOUTS = { connectMs: 1_000, firstByteMs: 800, idleMs: 800 };
 const ANSWER: Behaviour = { kind: 'answer', text: 'here' };
@@ -56,7 +56,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
       return { response, countsAs: response.status };
     };
     const attempted = attemptLoop(
-      { candidates, retries, send, refuse, maxHeldBytes: 1_000_000 },
+      { candidates, retries, send, refuse, watch, maxHeldBytes: 1_000_000 },
       leaving.signal,
     );
     const heard = attempted.then(async ({ index, attempts, result }) => {

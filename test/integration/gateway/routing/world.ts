@@ -104,6 +104,12 @@ export const PAGE = { 'content-type': 'text/html' };
 /** Whole responses are refused when they are pages. */
 export const refuse: RoutedCall['refuse'] = (_, { headers }) =>
   headers['content-type'] === PAGE['content-type'] ? failure('provider_bad_answer') : null;
+/** A byte of a stream is an event. */
+export const watch: RoutedCall['watch'] = () => ({
+  isEnough: () => true,
+  end: () => true,
+  errorStatus: () => null,
+});
 const failure = (code: ErrorCode) => new AssayError(code, 'as scripted');
 
 export function startCall(options: CallOptions): ScriptedCall {
@@ -167,7 +173,7 @@ export function startCall(options: CallOptions): ScriptedCall {
 
   const models = candidates.map(({ model }) => model);
   const loop = createAttemptLoop({ breaker, clock: time.clock, random, sleep });
-  void loop({ candidates, retries, send, refuse, maxHeldBytes }, leaving.signal).then((attempted) => {
+  void loop({ candidates, retries, send, refuse, watch, maxHeldBytes }, leaving.signal).then((attempted) => {
     const { index, result } = attempted;
     attempts = attempted.attempts;
     if (leaving.signal.aborted) return;

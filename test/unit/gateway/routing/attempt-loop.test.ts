@@ -9,6 +9,7 @@ import {
   refuse,
   startCall,
   Time,
+  watch,
 } from '../../../integration/gateway/routing/world.ts';
 import { BUSY, LIMITED, LIMITED_LONG, OK, TIMEOUT, UNREACHABLE } from './endings.ts';
 
@@ -239,7 +240,7 @@ t.test(
         const send = () => {
           throw thrown;
         };
-        const call = { candidates, retries: 0, send, refuse, maxHeldBytes: 0 };
+        const call = { candidates, retries: 0, send, refuse, watch, maxHeldBytes: 0 };
         t.match(await loop(call, signal), { index: 0, result: { code } });
       }
     }
