@@ -6,6 +6,7 @@ import { textOrNull } from '#core/json/mod.ts';
 import type { Catalog } from '#core/models/mod.ts';
 import type { Call } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
+import { mediaIn } from './media.ts';
 import { scanUsage } from './scan-usage.ts';
 
 /**
@@ -14,6 +15,11 @@ import { scanUsage } from './scan-usage.ts';
  * estimate is never below the cost of the text.
  */
 const BYTES_PER_TOKEN = { typical: 4, least: 1 };
+/**
+ * Tokens of an image, a recording or a file: a large image has some 3,000, a page of a PDF as many in 100 KB, and a minute of
+ * audio 600 in as much.
+ */
+const MEDIA_TOKENS = { each: 3_000, bytesPerToken: 32 };
 /** Length of a completion, assumed until a model has responded here. */
 const DEFAULT_COMPLETION_TOKENS = 500;
 /** The weight of the newest response in the average length of a model's completions. */
@@ -40,10 +46,12 @@ export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
     estimate: ({ body, createdAtMs, endpoint, candidates }) => {
       if (endpoint.isFree) return 0;
       let highest = 0;
+      const media = mediaIn(body.bytes);
+      const mediaTokens = media.count * MEDIA_TOKENS.each + media.bytes / MEDIA_TOKENS.bytesPerToken;
       for (const { provider, model } of candidates) {
         const average = averageCompletions.get(model);
         const bytesPerToken = average === undefined ? BYTES_PER_TOKEN.least : BYTES_PER_TOKEN.typical;
-        const promptTokens = Math.ceil(body.bytes.length / bytesPerToken);
+        const promptTokens = Math.ceil((body.bytes.length - media.bytes) / bytesPerToken + mediaTokens);
         const completionTokens = body.maxTokens ?? average ?? DEFAULT_COMPLETION_TOKENS;
         const usage = textUsage(promptTokens, Math.ceil(completionTokens));
         const cost = catalog.costOf({ provider, models: [model], usage, atMs: createdAtMs });

@@ -53,6 +53,19 @@ t.test('an estimate includes the completion: max_tokens, or the usual length', a
   );
 });
 
+t.test('an image is estimated as one, not as the text of its bytes', async (t) => {
+  const key = await world.newKey();
+  provider.script(() => ({ kind: 'answer', usage: { promptTokens: 800, completionTokens: 5 } }));
+  const url = `data:image/png;base64,${Buffer.alloc(1_000_000, 'image').toString('base64')}`;
+  const content = [{ type: 'image_url', image_url: { url } }];
+  const body = { ...CHAT, max_tokens: 100, messages: [{ role: 'user', content }] };
+  const answer = await gateway.chat(key, cents(100), body);
+  t.equal(answer.status, 200);
+  await answer.text();
+  const [reserved] = await reservations(key, 1);
+  t.ok(reserved!.estimate < CENT, `${reserved!.estimate} nano-dollars`);
+});
+
 t.test('the estimate of a call is learnt from the cost of earlier responses', async (t) => {
   const key = await world.newKey();
   // A model of its own, of which no other test has had an answer.
