@@ -60,7 +60,7 @@ t.test('a large frame of the first build, whose checksum is of all its bytes, is
   const frame = { kind: 'finished', call: 1, entry: LARGE };
   t.same(decodeFrame(bytes, 0), { state: 'whole', frame, bytes: bytes.length });
   bytes[10_000]! ^= 1;
-  t.same(decodeFrame(bytes, 0), { state: 'damaged', reason: 'checksum mismatch' });
+  t.same(decodeFrame(bytes, 0), { state: 'damaged', reason: 'checksum mismatch', bytes: bytes.length });
 });
 
 /** The first 8 bytes of each 512, and the last 8. */
@@ -136,7 +136,7 @@ t.test('a frame of an unknown kind is reported as damage and never misread', asy
   const later = Buffer.concat(encodeFrame({ kind: 'void', call: 7, entry: EMPTY }).buffers);
   later.writeUInt16LE(5, 8);
   later.writeUInt32LE(crc32(later.subarray(8)), 4);
-  t.same(decodeFrame(later, 0), { state: 'damaged', reason: 'a frame of an unknown kind' });
+  t.same(decodeFrame(later, 0), { state: 'damaged', reason: 'a frame of an unknown kind', bytes: later.length });
 });
 
 t.test('a message of entries of the first build is read, and written byte for byte', async (t) => {
