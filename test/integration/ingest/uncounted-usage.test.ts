@@ -1,7 +1,7 @@
 /** Calls whose tokens stay unknown, and bodies that are hard to count. */
 import fc from 'fast-check';
 import t from 'tap';
-import { BUILT_IN_CATALOG } from '#core/models/mod.ts';
+import { BUILT_IN_CATALOG, PRICE_SOURCE } from '#core/models/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { buildRecord } from '../../../ingest/build-record.ts';
@@ -59,9 +59,9 @@ t.test('a call that was not charged, or whose answer is no text, gets no counted
   });
 });
 
-t.test('an answer from the cache without usage is not counted', async (t) => {
+t.test('an answer from the cache without usage is not counted, and costs nothing', async (t) => {
   const [row] = await store([{ head: { cachedFrom: 'x' }, response: GREETING }]);
-  t.match(row, UNKNOWN);
+  t.match(row, { ...UNKNOWN, cost_nano: 0, price_source: PRICE_SOURCE });
 });
 
 t.test('a record whose tokens cannot be counted is stored without them', async (t) => {
