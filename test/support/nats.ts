@@ -25,6 +25,8 @@ export type NatsOptions = {
   jetStream?: boolean;
   /** Another server than the one on PATH. */
   binary?: string;
+  /** Limits of JetStream. */
+  limits?: string;
   /** More lines of nats-server's configuration file. */
   config?: string;
 };
@@ -45,7 +47,7 @@ export async function startNats(options: NatsOptions = {}): Promise<NatsServer> 
   let jetStream = options.jetStream ?? true;
 
   const start = async (): Promise<ChildProcess> => {
-    const store = jetStream ? `jetstream { store_dir: "${storeDirectory}" }` : '';
+    const store = jetStream ? `jetstream { store_dir: "${storeDirectory}", ${options.limits ?? ''} }` : '';
     const file = join(directory, 'nats.conf');
     writeFileSync(file, `listen: 127.0.0.1:${port}\n${store}\n${options.config ?? ''}\n`);
     const child = spawn(options.binary ?? 'nats-server', ['-c', file], {

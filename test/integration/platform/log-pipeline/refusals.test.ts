@@ -56,6 +56,33 @@ t.test('a missing NATS credentials file is named in the error', async (t) => {
   });
 });
 
+t.test('a NATS user with too few rights, or without room for the stream, is told so', { skip }, async (t) => {
+  const permissions = 'permissions { publish: ["$JS.API.INFO"], subscribe: ["other"] }';
+  await using closed = await startNats({
+    config: `authorization { users: [{ user: u, password: p, ${permissions} }] }`,
+  });
+  await t.rejects(check(`nats://u:p@127.0.0.1:${closed.port}`), {
+    name: 'NatsRefusalError',
+    message:
+      /^NATS at nats:\/\/127\.0\.0\.1:\d+ gives this user too few rights: .*_INBOX.*docs\/deployment\.md/,
+  });
+  await using small = await startNats({ limits: 'max_file_store: 10MB' });
+  await t.rejects(check(small.url), {
+    name: 'NatsRefusalError',
+    message: /^NATS at nats:\/\/127\.0\.0\.1:\d+ has no room for the stream LOGS: insufficient storage/,
+  });
+});
+
+t.test('a JetStream that does not answer, as without a leader, is waited for', { skip }, async (t) => {
+  await using nats = await startNats({ jetStream: false });
+  const connection = await connect({ servers: nats.url });
+  connection.subscribe('$JS.API.>');
+  await connection.flush();
+  await check(nats.url);
+  await connection.close();
+  t.pass('no error');
+});
+
 t.test('a NATS server without JetStream is refused', { skip }, async (t) => {
   await using nats = await startNats({ jetStream: false });
   await t.rejects(check(nats.url), {
