@@ -28,6 +28,7 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
 import {
   checkSchema,
+  checkSettings,
   connectPostgres,
   createListener,
   mayHaveWritten,
@@ -130,6 +131,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     statementTimeoutMs: QUERY_TIMEOUT_MS,
     slots: querySlots,
   });
+  await checkSettings(sql);
   const listener = createListener({ sql: keySql, log });
   const watcher = createChangeWatcher({ address: config.nats, name: 'assay-api-watcher', log });
   const keys = createKeyDirectory({ sql: keySql, listener, watcher, clock, log, secrets: null });

@@ -1,5 +1,6 @@
 /** Texts with a form of their own: addresses, lists, proxies, keys. Values that may hold a secret are never quoted. */
 import { isLoopback, parseAllowList } from '../outbound/mod.ts';
+import { readDatabaseAddress } from '../postgres/address/mod.ts';
 import { parseNoProxy, parseProxyAddress } from '../proxy/mod.ts';
 import { type About, decoded, quoted } from './variable.ts';
 
@@ -22,15 +23,40 @@ export function address(protocols: readonly string[], example: string, about: Ab
   return decoded<string>(form, read, about);
 }
 
-/** Several addresses. */
-export function addresses(protocols: readonly string[], example: string, about: About) {
+/** The address of a PostgreSQL; the value is the text. */
+export function databaseAddress(about: About) {
+  const read = (text: string) => {
+    const reading = readDatabaseAddress(text);
+    return 'problem' in reading ? reading : { value: text };
+  };
+  return decoded<string>('an address like postgres://user:password@host:5432/database', read, about);
+}
+
+/** Servers in addresses of nothing but an account, a host and a port: a password that is not encoded would be taken for the host. */
+function isServer(text: string, protocols: readonly string[]): boolean {
+  if (!isAddress(text, protocols)) return false;
+  const { username, password, pathname, search, hash } = new URL(text);
+  return pathname + search + hash === '' && isEncoded(username) && isEncoded(password);
+}
+
+function isEncoded(text: string): boolean {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The addresses of several servers. */
+export function servers(protocols: readonly string[], example: string, about: About) {
   const form = `addresses like ${example}, with commas between them`;
+  const rule = `must be ${form}, and special characters of the password encoded, as %40 for @`;
   return decoded<string[]>(
     form,
     (text) => {
       const value = text.split(',').map((part) => withoutSlashes(part.trim()));
-      const isGood = value.every((one) => isAddress(one, protocols));
-      return isGood ? { value } : { problem: `must be ${form}` };
+      return value.every((one) => isServer(one, protocols)) ? { value } : { problem: rule };
     },
     about,
   );

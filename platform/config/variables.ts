@@ -4,7 +4,7 @@
  */
 import { Type } from '@sinclair/typebox';
 import { NETWORK_VARIABLES } from './network.ts';
-import { address, addresses, allowList, proxy, proxyBypass, secretKeys } from './texts.ts';
+import { address, allowList, databaseAddress, proxy, proxyBypass, secretKeys, servers } from './texts.ts';
 import { choice, integer, optionalInteger, optionalText, PROCESSES, secret, text } from './variable.ts';
 
 const MIB = 1024 * 1024;
@@ -23,15 +23,15 @@ export const VARIABLES = Type.Object({
     description:
       'Holds the outboxes, the embedded PostgreSQL, the compiled code of the roles, the private socket of the sandbox, and the key that `npm start` makes where `SECRET_KEY` is missing.',
   }),
-  DATABASE_URL: address(['postgres:', 'postgresql:'], 'postgres://user:password@host:5432/database', {
+  DATABASE_URL: databaseAddress({
     isSecret: true,
     defaultText: 'the embedded PostgreSQL',
     group: 'Storage',
     roles: PROCESSES,
     description:
-      'A PostgreSQL of your own (15 or newer; tested: 18). A role that is started by itself needs it.',
+      'A PostgreSQL of your own (15 or newer; tested: 18), with TLS where `sslmode` is given ([more](deployment.md#the-address-of-postgresql)). A role that is started by itself needs it.',
   }),
-  NATS_URL: addresses(['nats:', 'tls:'], 'nats://user:password@host:4222', {
+  NATS_URL: servers(['nats:', 'tls:'], 'nats://user:password@host:4222', {
     isSecret: true,
     group: 'Storage',
     roles: PROCESSES,

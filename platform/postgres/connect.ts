@@ -2,6 +2,7 @@ import postgres from 'postgres';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { FairSlots } from '../process/fair-slots.ts';
 import { currentActor } from './actor.ts';
+import { readDatabaseAddress } from './address/mod.ts';
 import { ARRAY_TYPES } from './arrays.ts';
 import { currentCancelling, currentWaits, noteBegun, type Place } from './client.ts';
 import { openSocket, type SocketOptions } from './socket.ts';
@@ -41,6 +42,23 @@ const SILENCE_BEYOND_STATEMENT_MS = 15_000;
 /** Fraction of the silence after which an idle connection is closed, before it counts as dead. */
 const IDLE_SHARE = 0.7;
 
+/**
+ * What the statements and the readers of their results rely on, whatever the defaults of the user, the database or the server are:
+ * statements wait for each other's rows instead of failing, and values have one form.
+ */
+const SESSION_SETTINGS = {
+  default_transaction_isolation: 'read committed',
+  lock_timeout: '0',
+  TimeZone: 'UTC',
+  DateStyle: 'ISO, MDY',
+  IntervalStyle: 'postgres',
+  bytea_output: 'hex',
+  extra_float_digits: '1',
+  standard_conforming_strings: 'on',
+  // Statements are short; compiling one takes longer than running it.
+  jit: 'off',
+};
+
 const slotsOf = new WeakMap<Sql, FairSlots>();
 
 function silenceBeyond(statementTimeoutMs: number): number {
@@ -55,30 +73,56 @@ function silenceBeyond(statementTimeoutMs: number): number {
  */
 export function connectPostgres(options: ConnectOptions): Sql {
   const { statementTimeoutMs, silenceMs = silenceBeyond(statementTimeoutMs) } = options;
-  // An option of postgres.js that its types lack.
-  const socket: object = { socket: (to: SocketOptions) => openSocket(to, silenceMs) };
-  const sql = postgres(options.url, {
-    ...socket,
+  const address = readDatabaseAddress(options.url);
+  if ('problem' in address) throw new Error(`The address of PostgreSQL ${address.problem}`);
+  const { settings, ...server } = address.value;
+  // Options for which the types of postgres.js are too narrow: it takes a `socket`, undefined ones have its defaults, and it
+  // leaves out settings that are the number 0, so that the limits of the user would hold.
+  const untyped: object = {
+    ...server,
+    socket: (to: SocketOptions) => openSocket(to, silenceMs),
+    connection: {
+      ...settings,
+      ...SESSION_SETTINGS,
+      application_name: options.applicationName,
+      statement_timeout: `${statementTimeoutMs}`,
+      // A server does not notice that a client's machine is gone, and would keep its locks for two hours.
+      idle_in_transaction_session_timeout: `${silenceMs}`,
+      ...(options.role === undefined ? {} : { role: options.role }),
+      ...(options.actor === undefined ? {} : { 'assay.actor': options.actor }),
+    },
+  };
+  const sql = postgres({
+    ...untyped,
     idle_timeout: (IDLE_SHARE * silenceMs) / 1_000,
     max: options.max,
     connect_timeout: CONNECT_TIMEOUT_SECONDS,
     backoff: (attempt) => Math.min(0.05 * 2 ** attempt, LONGEST_RETRY_SECONDS),
-    connection: {
-      application_name: options.applicationName,
-      statement_timeout: statementTimeoutMs,
-      // Statements are short; compiling one takes longer than running it.
-      jit: 'off',
-      // A server does not notice that a client's machine is gone, and would keep its locks for two hours.
-      idle_in_transaction_session_timeout: silenceMs,
-      ...(options.role === undefined ? {} : { role: options.role }),
-      ...(options.actor === undefined ? {} : { 'assay.actor': options.actor }),
-    },
     onnotice: () => {},
     fetch_types: false,
     types: ARRAY_TYPES,
   });
   if (options.slots !== undefined) slotsOf.set(sql, options.slots);
   return sql;
+}
+
+/**
+ * Returns the names of the settings that the server was sent and does not have. A pooler in between may be told to ignore
+ * them: row-level security would not apply then, nor any time limit.
+ */
+export async function ignoredSettings(sql: Sql): Promise<string[]> {
+  const { statement_timeout, idle_in_transaction_session_timeout, role } = sql.options.connection as Record<
+    string,
+    string | undefined
+  >;
+  const sent = { ...SESSION_SETTINGS, statement_timeout, idle_in_transaction_session_timeout };
+  const rows = await sql<{ name: string; setting: string }[]>`
+    select name, setting from pg_settings
+     union all select 'role', current_setting('role')`;
+  const found = new Map(rows.map(({ name, setting }) => [name, setting]));
+  return Object.entries({ ...sent, ...(role !== undefined && { role }) })
+    .filter(([name, value]) => found.get(name) !== value)
+    .map(([name]) => name);
 }
 
 /**
@@ -148,6 +192,10 @@ const CONNECTION_CODES = new Set([
   'CONNECT_TIMEOUT',
 ]);
 
+/** Error codes of TLS: a certificate that has ended, or that nobody has signed who is trusted; no TLS on the other end. */
+const TLS_CODES =
+  /^(ERR_(TLS|SSL)_|EPROTO$|(CERT|CRL|UNABLE_TO|DEPTH_ZERO|SELF_SIGNED|PATH_LENGTH)_|HOSTNAME_MISMATCH$|INVALID_(CA|PURPOSE)$)/;
+
 /**
  * SQLSTATEs of a server that cannot work now: 08 connection exception, 53100 disk full, 53300 too many connections, 57P01 to
  * 57P03 shutting down, crashed, starting; 25006 read-only (a standby after a failover).
@@ -163,9 +211,15 @@ const SESSION_SEVERITIES: ReadonlySet<unknown> = new Set(['FATAL', 'PANIC']);
 /** Returns whether `error` means that Postgres cannot be reached or cannot work now, so that trying again may help. */
 export function isStoreUnavailable(error: unknown): boolean {
   if (error instanceof AssayError) return error.code === 'store_unavailable';
-  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
-  if (SESSION_SEVERITIES.has(severity)) return true;
-  return typeof code === 'string' && (CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code));
+  const { code, severity, syscall } = (error ?? {}) as {
+    code?: unknown;
+    severity?: unknown;
+    syscall?: unknown;
+  };
+  // A Unix socket that is not there, or may not be opened, has codes that files have, too.
+  if (SESSION_SEVERITIES.has(severity) || syscall === 'connect') return true;
+  if (typeof code !== 'string') return false;
+  return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code) || TLS_CODES.test(code);
 }
 
 const QUERY_CANCELED = '57014';

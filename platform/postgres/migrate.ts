@@ -10,7 +10,14 @@ import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { describeError } from '#core/contracts/errors.ts';
 import { settlesWithin } from '../process/deadline.ts';
-import { connectPostgres, isStoreUnavailable, type Sql, type TransactionSql } from './connect.ts';
+import { serverOf } from './address/mod.ts';
+import {
+  connectPostgres,
+  ignoredSettings,
+  isStoreUnavailable,
+  type Sql,
+  type TransactionSql,
+} from './connect.ts';
 
 const MIGRATIONS = new URL('./migrations/', import.meta.url);
 const FUNCTIONS = new URL('./functions/', import.meta.url);
@@ -106,20 +113,44 @@ async function readServerVersion(sql: Sql): Promise<number> {
   return row!.number;
 }
 
+/** Refuses a database that cannot hold every text, or takes bytes for characters. */
+async function refuseOtherEncoding(sql: Sql): Promise<void> {
+  const [row] = await sql<{ encoding: string }[]>`select current_setting('server_encoding') as encoding`;
+  if (row!.encoding === 'UTF8') return;
+  throw new SchemaMismatchError(
+    `The database (DATABASE_URL) has the encoding ${row!.encoding}, but Assay needs UTF8: create it with \`encoding 'UTF8' template template0\``,
+  );
+}
+
 /** Bound on the first statement: the driver retries a connection that is accepted and closed again for ever. */
 const FIRST_RESPONSE_MS = 10_000;
 
+/** What the operator is to do about a pooler such as PgBouncer, in whatever mode. */
+const NO_POOLER = 'connect to PostgreSQL itself, without a pooler in between (docs/deployment.md)';
+
 /** Resolves as the first statement does. Throws an error that names the server if it does not respond. */
 async function firstResponse<T>(sql: Sql, response: Promise<T>): Promise<T> {
-  const where = sql.options.host.map((host, index) => `${host}:${sql.options.port[index]}`).join(', ');
   let reason = `no answer within ${FIRST_RESPONSE_MS} ms`;
   try {
     if (await settlesWithin(response, FIRST_RESPONSE_MS)) return await response;
   } catch (error) {
     if (!isStoreUnavailable(error)) throw error;
     reason = describeError(error);
+    if (/startup parameter/.test(reason)) reason += `: ${NO_POOLER}`;
   }
-  throw new Error(`PostgreSQL at ${where} (DATABASE_URL) cannot be used: ${reason}`);
+  throw new Error(`PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) cannot be used: ${reason}`);
+}
+
+/**
+ * Refuses a pooler that ignores the settings of a connection. Without this the API would run as the owner of all rows.
+ * @throws Error with a sentence for the operator
+ */
+export async function checkSettings(sql: Sql): Promise<void> {
+  const ignored = await firstResponse(sql, ignoredSettings(sql));
+  if (ignored.length === 0) return;
+  throw new Error(
+    `PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) ignores settings of connections (${ignored.join(', ')}): ${NO_POOLER}`,
+  );
 }
 
 /**
@@ -129,6 +160,7 @@ async function firstResponse<T>(sql: Sql, response: Promise<T>): Promise<T> {
 export async function checkSchema(sql: Sql): Promise<void> {
   const known = schemaOfThisBuild();
   const applied = await firstResponse(sql, appliedSchema(sql));
+  await checkSettings(sql);
   refuseNewer(applied, known);
   const missing = missingFrom(applied, known);
   const names = [...missing.migrations, ...missing.functions.map((name) => `functions/${name}`)];
@@ -210,7 +242,10 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
   const sql = connectPostgres({ url, max: 1, applicationName: 'assay-migrate', statementTimeoutMs: 0 });
   try {
     refuseOldServer(await firstResponse(sql, readServerVersion(sql)));
-    refuseNewer(await appliedSchema(sql), schemaOfThisBuild());
+    await checkSettings(sql);
+    const applied = await appliedSchema(sql);
+    refuseNewer(applied, schemaOfThisBuild());
+    if (applied.migrations.length === 0) await refuseOtherEncoding(sql);
     return { applied: await sql.begin('isolation level read committed', applyMissing) };
   } catch (cause) {
     if (cause instanceof SchemaMismatchError) throw cause;

@@ -12,6 +12,6 @@ export {
   type TransactionSql,
 } from './connect.ts';
 export { createListener, type Listener } from './listen.ts';
-export { checkSchema, migrate } from './migrate.ts';
+export { checkSchema, checkSettings, migrate } from './migrate.ts';
 export { createStoreCache } from './store-cache.ts';
 export { withinTime } from './within-time.ts';

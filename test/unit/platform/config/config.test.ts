@@ -93,6 +93,8 @@ t.test('AZURE_OPENAI_BASE_URL overrides the endpoint', async (t) => {
 });
 
 const LONG_KEY = 'k'.repeat(129);
+const NATS_PROBLEM =
+  'NATS_URL must be addresses like nats://user:password@host:4222, with commas between them, and special characters of the password encoded, as %40 for @';
 const problems: [Record<string, string>, string][] = [
   [
     { AZURE_OPENAI_API_VERSION: 'newest' },
@@ -105,16 +107,16 @@ const problems: [Record<string, string>, string][] = [
   [{ GATEWAY_PORT: '90', API_PORT: '90' }, 'API_PORT must differ from GATEWAY_PORT, but both are 90'],
   [
     { DATABASE_URL: 'mysql://u:secret@h/d' },
-    'DATABASE_URL must be an address like postgres://user:password@host:5432/database',
+    'DATABASE_URL must be an address like postgres://user:password@host:5432/database, with special characters of the password encoded, as %40 for @',
   ],
   [
     { DATABASE_URL: 'localhost' },
-    'DATABASE_URL must be an address like postgres://user:password@host:5432/database',
+    'DATABASE_URL must be an address like postgres://user:password@host:5432/database, with special characters of the password encoded, as %40 for @',
   ],
-  [
-    { NATS_URL: 'nats://a:4222,http://secret@b' },
-    'NATS_URL must be addresses like nats://user:password@host:4222, with commas between them',
-  ],
+  [{ NATS_URL: 'nats://a:4222,http://secret@b' }, NATS_PROBLEM],
+  [{ NATS_URL: 'nats://u:pass%zz@a:4222' }, NATS_PROBLEM],
+  [{ NATS_URL: 'nats://u:p@secret/word@a:4222' }, NATS_PROBLEM],
+  [{ NATS_URL: 'nats://u:p#word@a:4222' }, NATS_PROBLEM],
   [{ NATS_CREDS: '/etc/nats.creds' }, 'NATS_CREDS needs NATS_URL, which is not set'],
   [{ RETENTION_DAYS: 'forever' }, 'RETENTION_DAYS must be a whole number from 0 to 36500, but is "forever"'],
   [
