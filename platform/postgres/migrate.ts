@@ -122,6 +122,21 @@ async function refuseOtherEncoding(sql: Sql): Promise<void> {
   );
 }
 
+/**
+ * Refuses a migrated database without the rights of the role that confines the API: a dump holds them, but no role, and a restore
+ * into a server without it leaves them out.
+ */
+async function refuseHalfRestored(sql: Sql): Promise<void> {
+  const [row] = await sql<{ isWhole: boolean }[]>`
+    select exists (select 1 from pg_policies where schemaname = 'assay' and 'assay_api' = any (roles))
+       and exists (select 1 from pg_roles
+                    where rolname = 'assay_api' and has_schema_privilege(oid, 'assay', 'usage')) as "isWhole"`;
+  if (row!.isWhole) return;
+  throw new SchemaMismatchError(
+    'The database (DATABASE_URL) lacks the rights of the role assay_api, as after a restore into a server without that role: restore it anew, with the role made first (docs/deployment.md)',
+  );
+}
+
 /** Bound on the first statement: the driver retries a connection that is accepted and closed again for ever. */
 const FIRST_RESPONSE_MS = 10_000;
 
@@ -164,7 +179,7 @@ export async function checkSchema(sql: Sql): Promise<void> {
   refuseNewer(applied, known);
   const missing = missingFrom(applied, known);
   const names = [...missing.migrations, ...missing.functions.map((name) => `functions/${name}`)];
-  if (names.length === 0) return;
+  if (names.length === 0) return await refuseHalfRestored(sql);
   throw new SchemaMismatchError(
     `The database's schema is older than this build of Assay (it lacks ${names.join(', ')}): run \`npm start migrate\``,
   );
@@ -245,7 +260,7 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     await checkSettings(sql);
     const applied = await appliedSchema(sql);
     refuseNewer(applied, schemaOfThisBuild());
-    if (applied.migrations.length === 0) await refuseOtherEncoding(sql);
+    await (applied.migrations.length === 0 ? refuseOtherEncoding(sql) : refuseHalfRestored(sql));
     return { applied: await sql.begin('isolation level read committed', applyMissing) };
   } catch (cause) {
     if (cause instanceof SchemaMismatchError) throw cause;

@@ -32,6 +32,16 @@ t.test('a server that is too old is refused before anything is changed', async (
   t.doesNotThrow(() => refuseOldServer(150_000));
 });
 
+t.test('a database that was restored without the role of the API is refused', async (t) => {
+  const { url, sql } = await databaseFor(t);
+  await migrate(url);
+  // As pg_restore leaves it where there is no such role: with all tables, and without what names the role.
+  await sql.unsafe('drop owned by assay_api');
+  const message = /lacks the rights of the role assay_api, .*docs\/deployment\.md/;
+  await t.rejects(checkSchema(sql), { name: 'SchemaMismatchError', message });
+  await t.rejects(migrate(url), { name: 'SchemaMismatchError', message });
+});
+
 t.test('the migrations create objects in the schema assay alone', async (t) => {
   const { sql } = await databaseFor(t);
   const outside = await sql`
