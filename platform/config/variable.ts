@@ -41,9 +41,9 @@ export class RuleBroken extends Error {}
 
 const LONGEST_QUOTE = 80;
 
-/** Returns a value as error sentences quote it: its first 80 characters. */
+/** Returns a value as error sentences quote it: its first 80 characters, on one line. */
 export function quoted(text: string): string {
-  return `"${text.slice(0, LONGEST_QUOTE)}"`;
+  return JSON.stringify(text.slice(0, LONGEST_QUOTE));
 }
 
 /** A whole number within bounds. */

@@ -100,6 +100,7 @@ const problems: [Record<string, string>, string][] = [
     { AZURE_OPENAI_API_VERSION: 'newest' },
     'AZURE_OPENAI_API_VERSION must be a version like 2024-10-21, but is "newest"',
   ],
+  [{ GATEWAY_PORT: '80\na' }, 'GATEWAY_PORT must be a whole number from 0 to 65535, but is "80\\na"'],
   [{ GATEWAY_PORT: '80a' }, 'GATEWAY_PORT must be a whole number from 0 to 65535, but is "80a"'],
   [{ API_PORT: '65536' }, 'API_PORT must be a whole number from 0 to 65535, but is "65536"'],
   [{ API_PORT: '-1' }, 'API_PORT must be a whole number from 0 to 65535, but is "-1"'],
