@@ -157,11 +157,19 @@ async function firstResponse<T>(sql: Sql, response: Promise<T>): Promise<T> {
 }
 
 /**
- * Refuses a pooler that ignores the settings of a connection. Without this the API would run as the owner of all rows.
+ * Refuses a server that is read-only, as a standby is, and a pooler that ignores the settings of a connection: the API would run
+ * as the owner of all rows.
  * @throws Error with a sentence for the operator
  */
 export async function checkSettings(sql: Sql): Promise<void> {
   const ignored = await firstResponse(sql, ignoredSettings(sql));
+  const [row] = await sql<{ isReadOnly: boolean }[]>`
+    select current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
+  if (row!.isReadOnly) {
+    throw new Error(
+      `PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) is read-only, as a standby is: connect to the primary`,
+    );
+  }
   if (ignored.length === 0) return;
   throw new Error(
     `PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) ignores settings of connections (${ignored.join(', ')}): ${NO_POOLER}`,

@@ -94,3 +94,15 @@ t.test('an empty database that cannot hold every text is refused', async (t) => 
   const url = Object.assign(new URL(database.url), { pathname: `/${name}` }).href;
   await t.rejects(migrate(url), { name: 'SchemaMismatchError', message: /encoding SQL_ASCII.*needs UTF8/ });
 });
+
+t.test('a server that takes no writes, as a standby, is refused', async (t) => {
+  const role = `reader_${randomBytes(6).toString('hex')}`;
+  await sql.unsafe(`
+    create role ${role} login superuser password 'x';
+    alter role ${role} set default_transaction_read_only = on`);
+  t.teardown(() => sql.unsafe(`drop role ${role}`).catch(() => {}));
+  const url = Object.assign(new URL(database.url), { username: role, password: 'x' }).href;
+  const message = /\(DATABASE_URL\) is read-only, as a standby is: connect to the primary$/;
+  await t.rejects(checkSchema(connectTo(t, url)), { message });
+  await t.rejects(migrate(url), { message });
+});
