@@ -136,7 +136,11 @@ t.test('a frame of an unknown kind is reported as damage and never misread', asy
   const later = Buffer.concat(encodeFrame({ kind: 'void', call: 7, entry: EMPTY }).buffers);
   later.writeUInt16LE(5, 8);
   later.writeUInt32LE(crc32(later.subarray(8)), 4);
-  t.same(decodeFrame(later, 0), { state: 'damaged', reason: 'a frame of an unknown kind', bytes: later.length });
+  t.same(decodeFrame(later, 0), {
+    state: 'damaged',
+    reason: 'a frame of an unknown kind',
+    bytes: later.length,
+  });
 });
 
 t.test('a message of entries of the first build is read, and written byte for byte', async (t) => {
