@@ -1,5 +1,5 @@
 /**
- * What the tiers of service cost that are not the standard one, as a fraction of its price for all kinds of token. The
+ * Prices of the tiers of service that are not the standard one, as a fraction of its price for all kinds of token. The
  * registry has standard prices alone. Source: the price lists of OpenAI, Google and Anthropic as LiteLLM's price map 1.110.2
  * repeats them, read on 2026-11-28; fast mode of Claude Opus 4.6 and 4.7 by Anthropic's list of that time.
  */

@@ -13,7 +13,7 @@ export type ChildJob =
 /** The texts of one record, which every evaluation is sent. */
 export type TextPair = { input: string; output: string };
 
-/** What a child is sent after the texts if its code takes the whole record, as JSON texts. */
+/** The record that a child is sent after the texts if its code takes it whole, as JSON texts. */
 export type WholeRecord = {
   requestText: string;
   responseText: string;

@@ -8,7 +8,7 @@ import { lastOfSession } from '#core/sessions/mod.ts';
 import { type TransactionSql, withinTime } from '#platform/postgres/mod.ts';
 import { oldestRequestMs, type Page, TimeSlices } from '#platform/records/mod.ts';
 
-/** What a run takes, and how far it has come. */
+/** The requests that a run takes, and how far it has come. */
 export type Walk = {
   runId: string;
   organizationId: string;

@@ -5,7 +5,7 @@
 
 /** The media in a body. */
 export type Media = {
-  /** How many there are. */
+  /** Their number. */
   count: number;
   /** Their length in the body, in base64. */
   bytes: number;
@@ -24,7 +24,7 @@ const MOST_PLACES = 2_000;
 /** Bytes of the beginning that must be base64: text under the same names is estimated as text. */
 const SAMPLE_BYTES = 256;
 
-/** What comes before the data: in OpenAI's URLs, and in the sources of Anthropic's and OpenAI's audio. */
+/** The text before the data: in OpenAI's URLs, and in the sources of Anthropic's and OpenAI's audio. */
 const MARKERS = [Buffer.from(';base64,'), Buffer.from('"data":"'), Buffer.from('"data": "')];
 const QUOTE = 0x22;
 

@@ -45,7 +45,7 @@ function readEnds(text: string): JsonObject | null {
   if (!isString(text, usageAt) || !isString(text, modelAt)) return null;
   // When a name occurs twice, the last one counts, which may be between the two ends.
   if (text.indexOf(MODEL, modelAt + 1) !== -1 || text.includes(ESCAPED_LETTER)) return null;
-  // Of the text between the two ends, this alone changes the cost.
+  // The one part of the text between the two ends that changes the cost.
   const tierAt = text.indexOf(TIER);
   if (tierAt !== -1 && tierAt < usageAt && PRICED_TIER.test(text.slice(tierAt, usageAt))) return null;
   try {

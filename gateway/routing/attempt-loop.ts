@@ -50,7 +50,7 @@ export type RoutedCall = {
 
 type Refusal = AssayError | null;
 
-/** What is learned from the beginning of a stream. */
+/** Reads the beginning of a stream. */
 type StreamWatch = {
   /** Takes the next bytes; returns whether no more are needed. */
   isEnough(chunk: Buffer, heldBytes: number): boolean;

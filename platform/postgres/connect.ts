@@ -43,7 +43,7 @@ const SILENCE_BEYOND_STATEMENT_MS = 15_000;
 const IDLE_SHARE = 0.7;
 
 /**
- * What the statements and the readers of their results rely on, whatever the defaults of the user, the database or the server are:
+ * Settings that the statements and the readers of their results rely on, whatever the defaults of the user, the database or the server are:
  * statements wait for each other's rows instead of failing, and values have one form.
  */
 const SESSION_SETTINGS = {

@@ -140,7 +140,7 @@ async function refuseHalfRestored(sql: Sql): Promise<void> {
 /** Bound on the first statement: the driver retries a connection that is accepted and closed again for ever. */
 const FIRST_RESPONSE_MS = 10_000;
 
-/** What the operator is to do about a pooler such as PgBouncer, in whatever mode. */
+/** Advice to the operator about a pooler such as PgBouncer, in whatever mode. */
 const NO_POOLER = 'connect to PostgreSQL itself, without a pooler in between (docs/deployment.md)';
 
 /** Resolves as the first statement does. Throws an error that names the server if it does not respond. */

@@ -3,7 +3,7 @@
  * A filter of rare texts in bodies finds nothing in hours of looking: a statement that looks for a whole page never ends in time, and
  * so the walk would stand still. The first look is at everything, which an index or a common filter makes short.
  *
- * It is kept in memory: a process that takes a walk over finds a length by itself.
+ * Lengths are kept in memory: a process that takes a walk over finds one by itself.
  */
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
 import { type Clock, systemClock } from '../process/clock.ts';

@@ -1,5 +1,5 @@
 /**
- * How long a filter may be too slow until its webhook is paused. The cause may lie elsewhere, in a lock or a stall of Postgres or a
+ * Patience with filters that are too slow, until their webhooks are paused. The cause may lie elsewhere, in a lock or a stall of Postgres or a
  * batch that is large after an outage, and a webhook that is paused misses events until somebody resumes it.
  */
 import type { Clock } from '#platform/process/clock.ts';

@@ -32,7 +32,7 @@ export type DatabaseAddress = {
 
 export type AddressReading = { value: DatabaseAddress } | { problem: string };
 
-/** What an address is, in error sentences. */
+/** The form of an address, in error sentences. */
 const ADDRESS_FORM =
   'an address like postgres://user:password@host:5432/database, with special characters of the password encoded, as %40 for @';
 const ONE_HOST = 'must name one host: use a name or a proxy that leads to the primary of several';
