@@ -115,7 +115,7 @@ const waitingForLocks = async ({ sql }: Pick<World, 'sql'>) => [
 ];
 
 t.test('slow pages of one organization keep the runs of others waiting for one of them only', async (t) => {
-  const { api, world, organizationId, make, start } = await setUp(t);
+  const { world, organizationId, make, start } = await setUp(t);
   await world.requests(organizationId, 1);
   for (let run = 0; run < 3; run += 1) await start(await make(`slow ${run}`), { filter: SLOW });
   const other = await world.organization();
@@ -126,17 +126,11 @@ t.test('slow pages of one organization keep the runs of others waiting for one o
       insert into assay.evaluation_runs (organization_id, evaluator_id, version, state, filter, until, created_at, updated_at)
       values (${other}, ${evaluatorId}, 1, 'running', '"all"', now(), now(), now())`;
   }
-  const sql = connectPostgres({
-    url: api.database.url,
-    max: 1,
-    applicationName: 'hasty',
-    statementTimeoutMs: 1_000,
-  });
-  t.teardown(() => sql.end());
+  const requests = new RunRequests(1_000);
   const keeper = await openTransaction(world.sql, lockBodies);
   let nowMs = 0;
   const rests = new Rests({ monotonic: () => nowMs });
-  const next = () => scheduleNextPage(sql, log, rests);
+  const next = () => scheduleNextPage(world.sql, log, rests, requests);
   const slow = next();
   await waitFor('the first page to be looked for', async () => (await waitingForLocks(world)).length === 1);
   nowMs += 15_000;
