@@ -27,6 +27,12 @@ export type Walk = {
 
 export type Key = { created_at: Date; request_id: string; session_id: string | null };
 
+/**
+ * The highest point of a sample, 0 of no requests. `go on`: there is more to look through. `no room`: other runs are looking for
+ * theirs.
+ */
+export type Sample = { until: string } | 'go on' | 'no room';
+
 /** The lowest points in the slices that were looked through so far. */
 type Search = { fromMs: number; points: Float64Array; touchedMs: number };
 
@@ -39,13 +45,18 @@ const FORGOTTEN_MS = 600_000;
 
 export class RunRequests {
   readonly #lookMs: number;
+  readonly #maxSearches: number;
   readonly #slices = new TimeSlices();
   /** By run. In memory: a process that takes a run over begins its search anew. */
   readonly #searches = new Map<string, Search>();
 
-  /** @param lookMs overrides the time for one look */
-  constructor(lookMs = LOOK_MS) {
+  /**
+   * @param lookMs overrides the time for one look
+   * @param maxSearches overrides how many samples are looked for in slices at the same time
+   */
+  constructor(lookMs = LOOK_MS, maxSearches = MAX_SEARCHES) {
     this.#lookMs = lookMs;
+    this.#maxSearches = maxSearches;
   }
 
   /** Finds the next page of a run, of at most `limit` requests; it may have fewer before the end. */
@@ -58,17 +69,16 @@ export class RunRequests {
   /**
    * Looks for the sample of a run: the requests with the lowest points, as online sampling would choose them. Only the highest
    * of these points is kept, and the walk passes over the requests above it.
-   * @returns that point, 0 of no requests; null: there is more to look through
    */
-  async findSample(tx: TransactionSql, run: Walk): Promise<string | null> {
+  async findSample(tx: TransactionSql, run: Walk): Promise<Sample> {
     const search = this.#searches.get(run.runId) ?? null;
     const fromMs = search?.fromMs ?? run.until.getTime();
     const floorMs = this.#slices.floorOf(run.runId, fromMs);
     if (search === null && floorMs === null) {
-      return await withinTime(tx, this.#lookMs, (apart) => selectSample(apart, run));
+      return { until: await withinTime(tx, this.#lookMs, (apart) => selectSample(apart, run)) };
     }
     const known = search?.points ?? new Float64Array();
-    if (search === null && !this.#hasRoom()) return null;
+    if (search === null && !this.#hasRoom()) return 'no room';
     const found = await this.#slices.timed(run.runId, () =>
       withinTime(tx, this.#lookMs, (apart) =>
         selectLowest(apart, run, known, search === null ? null : fromMs, floorMs),
@@ -77,10 +87,10 @@ export class RunRequests {
     const points = lowest(known, found, run.sampleSize!);
     if (floorMs === null) {
       this.#searches.delete(run.runId);
-      return String(points.at(-1) ?? 0);
+      return { until: String(points.at(-1) ?? 0) };
     }
     this.#searches.set(run.runId, { fromMs: floorMs, points, touchedMs: performance.now() });
-    return null;
+    return 'go on';
   }
 
   /**
@@ -96,7 +106,7 @@ export class RunRequests {
     const now = performance.now();
     for (const [runId, { touchedMs }] of this.#searches)
       if (now - touchedMs > FORGOTTEN_MS) this.#searches.delete(runId);
-    return this.#searches.size < MAX_SEARCHES;
+    return this.#searches.size < this.#maxSearches;
   }
 }
 

@@ -17,7 +17,7 @@ import {
 } from '#platform/postgres/mod.ts';
 import { startPolling } from '#platform/process/polling.ts';
 import { Rests } from '#platform/process/rests.ts';
-import { type Key, RunRequests, type Walk } from './run-requests.ts';
+import { type Key, RunRequests, type Sample, type Walk } from './run-requests.ts';
 
 /** Time between looks while runs wait for their evaluations, or for a page that failed to be tried again. */
 const BUSY_SLEEP_MS = 1_000;
@@ -200,12 +200,16 @@ async function orPostpone<T>(
   }
 }
 
-/** Notes the highest point of a run's sample; null: it goes last, and looks on at its next turn. */
-async function noteSample(tx: TransactionSql, { runId }: Run, sampleUntil: string | null): Promise<0> {
+/**
+ * Notes the sample of a run, which goes last. Without it, it looks on at its next turn.
+ * @returns null when it could not look: nothing else may have work, and the next turn waits a moment
+ */
+async function noteSample(tx: TransactionSql, { runId }: Run, sample: Sample): Promise<0 | null> {
+  const until = typeof sample === 'object' ? sample.until : null;
   await tx`
-    update assay.evaluation_runs set sample_until = ${sampleUntil}::int8, updated_at = now()
+    update assay.evaluation_runs set sample_until = ${until}::int8, updated_at = now()
      where run_id = ${runId} and state = 'running'`;
-  return 0;
+  return sample === 'no room' ? null : 0;
 }
 
 async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {

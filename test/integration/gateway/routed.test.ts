@@ -206,7 +206,7 @@ t.test('a stream that begins with an error leads to another attempt', async (t) 
     t.ok(text.endsWith('data: [DONE]\n\n') && !text.includes('verloaded'));
     await gateway.record(answer);
     t.match(await attemptsOf(gateway, answer), [{ status, error_code: code }, { status: 200 }]);
-    // So that the circuit stays closed.
+    // Keeps the circuit closed.
     openai.script(null);
     await gateway.chat(ask('gpt-4o-mini'));
   }

@@ -146,7 +146,7 @@ t.test('a change of a request that is not stored yet waits for its record', asyn
   const IDS = [
     newRequestId(),
     `${hex.slice(0, 8)}-${hex.slice(8)}-7abc-8def-0123456789ab`,
-    // Of a call that took five minutes, and of one whose caller chose an id without a time.
+    // The ids of a call that took five minutes, and of one whose caller chose an id without a time.
     newRequestId(now - 300_000),
     chosen,
   ];

@@ -162,6 +162,18 @@ t.test('a run whose filter takes too long for the whole log goes through it in p
   t.same(requestIds(await scheduledOf(world, sampling)), byPoint.slice(0, 2).sort());
 });
 
+t.test('a run that has to wait for its turn to look for a sample keeps no process busy', async (t) => {
+  const { world, organizationId, make, start, get } = await setUp(t);
+  await insertSlowRequests(world.sql, organizationId, 200, [1]);
+  const evaluator = await make('sample');
+  const run = await start(evaluator, { filter: SLOW_FILTER, sample: { n: 1 } });
+  const requests = new RunRequests(100, 0);
+  const next = () => scheduleNextPage(world.sql, log, new Rests(), requests);
+  t.equal(await next(), null, 'all at once takes too long');
+  t.equal(await next(), null, 'there is no room to look in slices: scheduling rests');
+  t.match(await get(evaluator, run), { state: 'running', scheduled: 0 });
+});
+
 t.test('a run whose page takes long can be cancelled, and holds up no feed of changes', async (t) => {
   const { world, organizationId, make, start, get, tell } = await setUp(t);
   await world.requests(organizationId, 1);

@@ -20,7 +20,7 @@ export type Expected = {
   bytes: Buffer;
   /** What comes behind the last whole event, when the answer is whole; else an event tells that it is not. */
   rest: Buffer;
-  /** What the record has: all that came of a whole answer, and else the whole events, as the client gets no other. */
+  /** The bytes that the record has: all that came of a whole answer, and else the whole events, as the client gets no other. */
   recorded: Buffer;
   /** How much the client reads before the record is committed. */
   bytesBeforeRecord: number;

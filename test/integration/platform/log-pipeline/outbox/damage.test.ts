@@ -1,4 +1,4 @@
-/** What a changed byte of a segment costs: the frame that it is in. */
+/** A changed byte of a segment costs the frame that it is in. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
