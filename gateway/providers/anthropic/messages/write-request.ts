@@ -9,6 +9,7 @@ import {
 } from '../conversation.ts';
 import { refuse } from '../fields.ts';
 import { type ModelTraits, traitsOf } from '../models.ts';
+import { toAnthropicUser } from '../user-ids.ts';
 import { writeText, writeTurn } from './write-turns.ts';
 
 export type MessagesRequestOptions = {
@@ -44,7 +45,7 @@ export function writeMessagesRequest(
     top_p: conversation.topP,
     top_k: conversation.topK,
     stop_sequences: conversation.stop.length === 0 ? undefined : conversation.stop,
-    metadata: conversation.userId === null ? undefined : { user_id: conversation.userId },
+    metadata: conversation.userId === null ? undefined : { user_id: toAnthropicUser(conversation.userId) },
     service_tier: conversation.standardTierOnly ? 'standard_only' : undefined,
     cache_control: conversation.cacheControl,
     stream: conversation.stream ? true : undefined,

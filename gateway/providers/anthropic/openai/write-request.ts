@@ -1,6 +1,7 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
 import { refuse } from '../fields.ts';
+import { toOpenAiUser } from '../user-ids.ts';
 import { type Extensions, writeMessages } from './write-messages.ts';
 
 export type ChatRequestOptions = {
@@ -24,7 +25,7 @@ const MAX_STOPS = 4;
  * @throws AssayError invalid_body, naming the field of the Messages request that OpenAI's dialect cannot express
  */
 export function writeChatRequest(conversation: Conversation, options: ChatRequestOptions): JsonObject {
-  const { tools, toolChoice, stop, topK } = conversation;
+  const { tools, toolChoice, stop, topK, userId } = conversation;
   const extensions = extensionsOf(options);
   if (stop.length > MAX_STOPS)
     refuse('stop_sequences', `must have at most ${MAX_STOPS} items for this provider`);
@@ -43,7 +44,7 @@ export function writeChatRequest(conversation: Conversation, options: ChatReques
     parallel_tool_calls: conversation.parallelToolCalls || tools.length === 0 ? null : false,
     response_format: writeAnswerFormat(conversation),
     ...writeReasoning(conversation, extensions),
-    user: options.takesUserAndTier ? conversation.userId : null,
+    user: options.takesUserAndTier && userId !== null ? toOpenAiUser(userId) : null,
     service_tier: options.takesUserAndTier && conversation.standardTierOnly ? 'default' : null,
     ...(extensions === 'anthropic' ? { cache_control: conversation.cacheControl } : {}),
     stream: conversation.stream ? true : null,

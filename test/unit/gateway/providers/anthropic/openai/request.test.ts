@@ -42,6 +42,17 @@ t.test('fields known to both dialects are translated, and a null field counts as
   t.same(translated({ stop: ['a', 'b'] }).stop_sequences, ['a', 'b']);
 });
 
+t.test('a user that Anthropic would refuse becomes its SHA-256', async (t) => {
+  const userOf = (fields: JsonObject) => (translated(fields).metadata as JsonObject).user_id;
+  const address = 'b5fc85e55755f9e0d030a10ab4429b6b2944855f9a0d60077fe832becbc41d72';
+  t.equal(userOf({ user: 'ada@example.com' }), address);
+  t.equal(userOf({ safety_identifier: 'ada@example.com', user: 'x' }), address);
+  for (const user of ['+1 555 0100-234', '5550100234', 'u'.repeat(257)])
+    t.match(userOf({ user }), /^[0-9a-f]{64}$/, user);
+  for (const user of ['u-1', '42', 'c0ffee00-0000-4000-8000-000000000000', 'u'.repeat(256)])
+    t.equal(userOf({ user }), user);
+});
+
 t.test('chat fields that cannot change an answer are left out of the Messages request', async (t) => {
   const harmless = {
     stream_options: { include_usage: true },
