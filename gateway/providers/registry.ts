@@ -37,10 +37,10 @@ export type ProviderRow = {
   /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /**
-   * Makers whose fields chat completions take beside OpenAI's: OpenRouter forwards Anthropic's, and DeepSeek's and Google's models
-   * refuse earlier tool calls without their own.
+   * Makers whose fields and ids chat completions take beside OpenAI's: OpenRouter forwards Anthropic's, DeepSeek's and Google's
+   * models refuse earlier tool calls without their own, and Mistral those with ids of other providers.
    */
-  extensions: 'none' | 'anthropic' | 'deepseek' | 'google';
+  extensions: 'none' | 'anthropic' | 'deepseek' | 'google' | 'mistral';
   /** The environment variable of the operator's key, for error sentences. */
   keyVariable: string;
   /** True when the provider refuses calls without a key: self-hosted servers, such as Ollama and vLLM, often have none. */
@@ -90,6 +90,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   mistral: {
     ...BEARER,
     paths: openAiPaths('chat', 'embeddings', 'moderations'),
+    extensions: 'mistral',
     label: 'MISTRAL',
     baseUrl: 'https://api.mistral.ai/v1',
     takesUsageOption: false,

@@ -1,5 +1,6 @@
 /** Writes turns as Anthropic's messages and their blocks. */
 import type { JsonObject } from '#core/json/mod.ts';
+import { toAnthropicCallId } from '../call-ids.ts';
 import type { AssistantPart, CacheControl, MediaSource, TextPart, Turn, UserPart } from '../conversation.ts';
 
 function writeCacheControl(value: CacheControl): JsonObject {
@@ -36,7 +37,7 @@ function writeBlock(part: UserPart | AssistantPart): JsonObject {
     case 'tool_result':
       return {
         type: 'tool_result',
-        tool_use_id: toAnthropicId(part.callId),
+        tool_use_id: toAnthropicCallId(part.callId),
         ...(part.content.length === 0
           ? {}
           : { content: writeTurn({ role: 'user', parts: part.content }).content }),
@@ -46,7 +47,7 @@ function writeBlock(part: UserPart | AssistantPart): JsonObject {
     case 'tool_call':
       return {
         type: 'tool_use',
-        id: toAnthropicId(part.id),
+        id: toAnthropicCallId(part.id),
         name: part.name,
         input: part.input,
         ...writeCacheControl(part.cacheControl),
@@ -67,9 +68,4 @@ function writeSource(source: MediaSource): JsonObject {
     case 'text':
       return { type: 'text', media_type: 'text/plain', data: source.text };
   }
-}
-
-/** Anthropic takes only `[a-zA-Z0-9_-]+`: other characters of another provider's id are replaced by their code points. */
-function toAnthropicId(id: string): string {
-  return id.replace(/[^a-zA-Z0-9_-]/g, (character) => `_${character.codePointAt(0)?.toString(16)}_`);
 }

@@ -1,5 +1,6 @@
 /** Writes turns as OpenAI's messages. */
 import type { JsonObject } from '#core/json/mod.ts';
+import { toMistralCallId } from '../call-ids.ts';
 import type {
   AssistantPart,
   Conversation,
@@ -15,10 +16,10 @@ import { toUrl } from '../media.ts';
 import { writeThinkingBlock, writeToolCall } from './write-completion.ts';
 
 /**
- * Makers whose additional fields are written. Without Anthropic's, breakpoints of the cache and signed thinking of earlier turns are
- * left out, which changes no answer, and a failed tool result begins with `Error: `.
+ * Makers whose additional fields, or form of ids, are written. Without Anthropic's, breakpoints of the cache and signed thinking of
+ * earlier turns are left out, which changes no answer, and a failed tool result begins with `Error: `.
  */
-export type Extensions = 'none' | 'anthropic' | 'deepseek' | 'google';
+export type Extensions = 'none' | 'anthropic' | 'deepseek' | 'google' | 'mistral';
 
 /** Writes the messages. @throws AssayError invalid_body */
 export function writeMessages({ system, turns }: Conversation, extensions: Extensions): JsonObject[] {
@@ -65,7 +66,7 @@ function writeToolResult(part: ToolResultPart, field: string, extensions: Extens
       ? item
       : refuse(field, `has a ${item.type} in a tool_result, where OpenAI's dialect takes only text`),
   );
-  const message = { role: 'tool', tool_call_id: part.callId };
+  const message = { role: 'tool', tool_call_id: writeCallId(part.callId, extensions) };
   if (extensions === 'anthropic') {
     const content = texts.length === 0 ? '' : writeTexts(texts, extensions);
     return {
@@ -119,13 +120,17 @@ function writeAssistant(parts: readonly AssistantPart[], extensions: Extensions)
       ? {}
       : {
           tool_calls: calls.map((call, index) => ({
-            ...writeToolCall(call),
+            ...writeToolCall({ ...call, id: writeCallId(call.id, extensions) }),
             ...(extensions === 'google' && index === 0 ? UNSIGNED_CALL : {}),
             ...writeCacheControl(call, extensions),
           })),
         }),
     ...writeThinking(thinking, calls.length > 0, extensions),
   };
+}
+
+function writeCallId(id: string, extensions: Extensions): string {
+  return extensions === 'mistral' ? toMistralCallId(id) : id;
 }
 
 /**

@@ -38,3 +38,31 @@ t.test('each provider gets what it asks for in earlier turns, and nothing that i
   t.same(found('google', 'gemini-2.5-flash'), ['"user":"u"']);
   t.same(found('openrouter', 'anthropic/claude-sonnet-4.5'), ['"user":"u"', 'thinking_blocks']);
 });
+
+t.test('tool calls of other providers have ids that Mistral takes, alike in call and result', async (t) => {
+  const idsOf = (provider: keyof typeof PROVIDERS, ids: string[]): unknown[] => {
+    const messages = [
+      { role: 'user', content: 'Hello' },
+      { role: 'assistant', content: ids.map((id) => ({ type: 'tool_use', id, name: 'f', input: {} })) },
+      { role: 'user', content: ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'x' })) },
+    ];
+    const request = TRANSLATIONS.messages!.request(
+      { model: 'm', max_tokens: 1, messages },
+      'm',
+      PROVIDERS[provider],
+    );
+    const [, assistant, ...results] = request.messages as JsonObject[];
+    const called = (assistant!.tool_calls as JsonObject[]).map(({ id }) => id);
+    t.same(
+      results.map(({ tool_call_id: id }) => id),
+      called,
+    );
+    return called;
+  };
+  const foreign = ['toolu_01A09q90qw90lq917835lq9', 'call_abc', 'call-abc'];
+  const [first, second, third, own] = idsOf('mistral', [...foreign, 'D681PevKs']);
+  for (const id of [first, second, third]) t.match(id, /^[a-zA-Z0-9]{9}$/);
+  t.equal(new Set([first, second, third]).size, 3);
+  t.equal(own, 'D681PevKs', 'one of its own is kept');
+  t.same(idsOf('openai', foreign), foreign);
+});
