@@ -27,7 +27,7 @@ export function writeMessages({ system, turns }: Conversation, extensions: Exten
   const others = turns.flatMap((turn, index) =>
     turn.role === 'user'
       ? writeUser(turn.parts, `messages[${index}]`, extensions)
-      : [writeAssistant(turn.parts, extensions)],
+      : writeAssistant(turn.parts, extensions),
   );
   return [...first, ...others];
 }
@@ -109,13 +109,12 @@ function writeDocument({ source, title }: DocumentPart, field: string): JsonObje
   return { type: 'file', file: { filename: title ?? 'document.pdf', file_data: toUrl(source) } };
 }
 
-function writeAssistant(parts: readonly AssistantPart[], extensions: Extensions): JsonObject {
+/** Writes a turn of the model's; none when nothing is left of it: OpenAI refuses a message without content and calls. */
+function writeAssistant(parts: readonly AssistantPart[], extensions: Extensions): JsonObject[] {
   const texts = parts.filter((part) => part.type === 'text');
   const calls = parts.filter((part) => part.type === 'tool_call');
   const thinking = parts.filter((part) => part.type === 'thinking' || part.type === 'redacted_thinking');
-  return {
-    role: 'assistant',
-    content: texts.length === 0 ? null : writeTexts(texts, extensions),
+  const written: JsonObject = {
     ...(calls.length === 0
       ? {}
       : {
@@ -127,6 +126,9 @@ function writeAssistant(parts: readonly AssistantPart[], extensions: Extensions)
         }),
     ...writeThinking(thinking, calls.length > 0, extensions),
   };
+  if (texts.length === 0 && Object.keys(written).length === 0) return [];
+  const content = texts.length === 0 ? null : writeTexts(texts, extensions);
+  return [{ role: 'assistant', content, ...written }];
 }
 
 function writeCallId(id: string, extensions: Extensions): string {

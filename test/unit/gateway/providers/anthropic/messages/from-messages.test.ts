@@ -143,6 +143,18 @@ t.test(
   },
 );
 
+t.test('a turn of the assistant without text and tool calls is left out', async (t) => {
+  const thinking = { type: 'thinking', thinking: 'Hm', signature: 's' };
+  const after = (content: unknown) => [...HELLO, { role: 'assistant', content }, ...HELLO];
+  const rolesOf = (content: unknown, options: Partial<ChatRequestOptions> = {}) =>
+    (translated({ messages: after(content) }, options).messages as JsonObject[]).map(({ role }) => role);
+  for (const content of ['', [], [thinking], [{ type: 'redacted_thinking', data: 'd' }]])
+    t.same(rolesOf(content), ['user', 'user']);
+  t.same(rolesOf([thinking, { type: 'text', text: 'Well' }]), ['user', 'assistant', 'user']);
+  for (const extensions of ['deepseek', 'anthropic'] as const)
+    t.same(rolesOf([thinking], { extensions }), ['user', 'assistant', 'user'], extensions);
+});
+
 t.test('a PDF has a name, which OpenAI asks for, and a text document becomes text', async (t) => {
   const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
   const text = { type: 'text', media_type: 'text/plain', data: 'é' };
