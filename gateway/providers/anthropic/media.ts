@@ -6,6 +6,9 @@ import { refuse } from './fields.ts';
 /** The images that Anthropic's Messages API takes: https://platform.claude.com/docs/en/build-with-claude/vision */
 const IMAGE_TYPES: ReadonlySet<string> = new Set(['image/jpeg', 'image/png', 'image/gif', 'image/webp']);
 
+/** A name that OpenAI takes for `image/jpeg`, and many clients make of the ending of a file. */
+const JPG = 'image/jpg';
+
 const DATA_URI = /^data:([\w.+-]+\/[\w.+-]+)?((?:;[\w.+-]+=[^;,]*)*)(;base64)?,/i;
 
 export type Media = { kind: 'image' | 'document'; source: MediaSource };
@@ -17,7 +20,8 @@ export type Media = { kind: 'image' | 'document'; source: MediaSource };
 export function readDataUri(uri: string, field: string): Media {
   const head = DATA_URI.exec(uri);
   if (head === null) return refuse(field, 'is not a data URI (data:<media type>;base64,<data>)');
-  const mediaType = (head[1] ?? 'text/plain').toLowerCase();
+  const named = (head[1] ?? 'text/plain').toLowerCase();
+  const mediaType = named === JPG ? 'image/jpeg' : named;
   const data = uri.slice(head[0].length);
   const isBase64 = head[3] !== undefined;
   if (mediaType === 'text/plain') {

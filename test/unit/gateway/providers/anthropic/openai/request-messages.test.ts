@@ -127,6 +127,12 @@ t.test('images, PDFs and text files become Anthropic sources', async (t) => {
   );
 });
 
+t.test('an image that a client names image/jpg is one of Anthropic’s image/jpeg', async (t) => {
+  const content = [{ type: 'image_url', image_url: { url: 'data:image/jpg;base64,/9j/' } }];
+  const source = { type: 'base64', media_type: 'image/jpeg', data: '/9j/' };
+  t.same(messagesOf({ role: 'user', content }), [{ role: 'user', content: [{ type: 'image', source }] }]);
+});
+
 t.test('what clients and other makers add to an answer does not keep it from being sent back', async (t) => {
   const call = {
     id: 'a',
