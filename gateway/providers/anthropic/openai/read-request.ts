@@ -41,7 +41,7 @@ export function readChatRequest(body: JsonObject): Conversation {
       optionalCount(body.max_completion_tokens, 'max_completion_tokens') ??
       optionalCount(body.max_tokens, 'max_tokens'),
     temperature: readTemperature(body.temperature),
-    topP: optionalNumber(body.top_p, 'top_p', 0, 1),
+    topP: readTopP(body.top_p),
     topK: optionalCount(body.top_k, 'top_k'),
     stop: readStop(body.stop),
     stream: flagAt(body.stream, 'stream'),
@@ -54,12 +54,25 @@ export function readChatRequest(body: JsonObject): Conversation {
   };
 }
 
-/** Reads the temperature. OpenAI's scale ends at 2, Anthropic's at 1: a higher value is refused, not silently clamped. */
+/** OpenAI's default of `temperature` and `top_p`. */
+const UNCHANGED = 1;
+
+/**
+ * Reads the temperature. OpenAI's scale ends at 2, Anthropic's at 1: a higher value is refused, not silently clamped. OpenAI's
+ * default asks for what a request without it does. Many clients send it with `top_p`, and Anthropic's models since Opus 4.1
+ * refuse the two together, whatever their values.
+ */
 function readTemperature(value: unknown): number | null {
   const temperature = optionalNumber(value, 'temperature', 0, 2);
   if (temperature !== null && temperature > 1)
     refuse('temperature', "must be at most 1 for Anthropic's models");
-  return temperature;
+  return temperature === UNCHANGED ? null : temperature;
+}
+
+/** Reads the nucleus. As with the temperature, OpenAI's default counts as missing. */
+function readTopP(value: unknown): number | null {
+  const topP = optionalNumber(value, 'top_p', 0, 1);
+  return topP === UNCHANGED ? null : topP;
 }
 
 function readStop(value: unknown): string[] {

@@ -15,7 +15,7 @@ t.test('fields known to both dialects are translated, and a null field counts as
     translated({
       max_tokens: 5,
       max_completion_tokens: 7,
-      temperature: 1,
+      temperature: 0.2,
       top_p: 0.5,
       stop: 'END',
       stream: true,
@@ -31,7 +31,7 @@ t.test('fields known to both dialects are translated, and a null field counts as
       model: 'claude-opus-4-6',
       max_tokens: 7,
       messages: HELLO,
-      temperature: 1,
+      temperature: 0.2,
       top_p: 0.5,
       stop_sequences: ['END'],
       metadata: { user_id: 'u-1' },
@@ -40,6 +40,17 @@ t.test('fields known to both dialects are translated, and a null field counts as
     },
   );
   t.same(translated({ stop: ['a', 'b'] }).stop_sequences, ['a', 'b']);
+});
+
+t.test('a temperature and a top_p of 1, OpenAI’s defaults, are left out', async (t) => {
+  const sampling = (fields: JsonObject) => {
+    const { temperature, top_p } = translated(fields);
+    return { temperature, top_p };
+  };
+  t.same(sampling({ temperature: 1, top_p: 1 }), { temperature: undefined, top_p: undefined });
+  t.same(sampling({ temperature: 0.7, top_p: 1.0 }), { temperature: 0.7, top_p: undefined });
+  t.same(sampling({ temperature: 1, top_p: 0.9 }), { temperature: undefined, top_p: 0.9 });
+  t.same(sampling({ temperature: 0, top_p: 0 }), { temperature: 0, top_p: 0 });
 });
 
 t.test('a user that Anthropic would refuse becomes its SHA-256', async (t) => {
