@@ -23,7 +23,12 @@ export type Usage = {
   tier: ServiceTier | null;
   /** The answer was made in the United States alone, which costs more at Anthropic. */
   isInUs: boolean;
+  /** Tokens of other models that were asked for advice meanwhile, each at its own price. The counts above leave them out. */
+  advice: readonly Advice[];
 };
+
+/** What an advisor read and wrote: https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool */
+type Advice = { model: string; usage: Usage };
 
 /** A tier of service with prices of its own: OpenAI's flex and priority, and Anthropic's fast mode. */
 type ServiceTier = 'flex' | 'priority' | 'fast';
@@ -43,6 +48,7 @@ export function textUsage(promptTokens: number, completionTokens: number): Usage
     webSearches: 0,
     tier: null,
     isInUs: false,
+    advice: [],
   };
 }
 
@@ -81,7 +87,7 @@ function readCounts(answer: JsonObject): Usage | null {
   const read =
     count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage, answer.model);
   const isCounted = read !== null && Object.values(read).some((tokens) => Number(tokens) > 0);
-  return isCounted ? { ...withinBounds(read), ...serviceOf(answer, usage) } : null;
+  return isCounted ? { ...withinBounds(read), ...serviceOf(answer, usage), advice: adviceOf(usage) } : null;
 }
 
 /**
@@ -197,7 +203,22 @@ function readInputUsage(usage: JsonObject): Usage | null {
  * Returns the usages that the counts of a Messages answer leave out: those of compactions, in which the same model first
  * shortened the conversation. https://platform.claude.com/docs/en/build-with-claude/compaction
  */
-function compactionsOf({ iterations }: JsonObject): JsonObject[] {
+function compactionsOf(usage: JsonObject): JsonObject[] {
+  return iterationsOf(usage, 'compaction');
+}
+
+/** Returns the advice that a Messages answer took. */
+function adviceOf(usage: JsonObject): Advice[] {
+  const isInUs = usage.inference_geo === 'us';
+  return iterationsOf(usage, 'advisor_message').flatMap((part) => {
+    const read = readInputUsage(part);
+    return read === null || typeof part.model !== 'string'
+      ? []
+      : [{ model: part.model, usage: { ...withinBounds(read), isInUs } }];
+  });
+}
+
+function iterationsOf({ iterations }: JsonObject, type: string): JsonObject[] {
   if (!Array.isArray(iterations)) return [];
-  return iterations.filter((part) => isObject(part)).filter(({ type }) => type === 'compaction');
+  return iterations.filter((part) => isObject(part)).filter((part) => part.type === type);
 }

@@ -38,6 +38,18 @@ export function createCatalog(operator: OperatorModels | null): Catalog {
   const prices = pricesOf(models);
   const priceCall = createPriceCall();
 
+  const costOfModel = (call: PricedCall): Cost | null => {
+    if (operator !== null) {
+      const price = operatorPrice(prices, call);
+      const nano = price === null ? null : costOfTokens(price, call.usage);
+      if (nano !== null) return { nano, source: operator.source };
+    }
+    const fineTuned = priceFineTunedCall(call);
+    if (fineTuned !== null) return { nano: fineTuned, source: FINE_TUNED_SOURCE };
+    const nano = priceCall(call);
+    return nano === null ? null : { nano, source: PRICE_SOURCE };
+  };
+
   return {
     providerOf: (asked) => {
       const own = byId.get(asked);
@@ -47,15 +59,15 @@ export function createCatalog(operator: OperatorModels | null): Catalog {
       return builtIn === undefined ? providerOf(asked) : { provider: builtIn, model: asked };
     },
     costOf: (call) => {
-      if (operator !== null) {
-        const price = operatorPrice(prices, call);
-        const nano = price === null ? null : costOfTokens(price, call.usage);
-        if (nano !== null) return { nano, source: operator.source };
+      const cost = costOfModel(call);
+      if (cost === null) return null;
+      let { nano } = cost;
+      for (const { model, usage } of call.usage.advice) {
+        const advice = costOfModel({ ...call, models: [model], usage });
+        if (advice === null) return null;
+        nano += advice.nano;
       }
-      const fineTuned = priceFineTunedCall(call);
-      if (fineTuned !== null) return { nano: fineTuned, source: FINE_TUNED_SOURCE };
-      const nano = priceCall(call);
-      return nano === null ? null : { nano, source: PRICE_SOURCE };
+      return nano === cost.nano ? cost : { ...cost, nano };
     },
     chatModels: () => {
       const listed = new Map(BUILT_IN_MODELS.map((model) => [model.id, model]));

@@ -26,6 +26,7 @@ t.test('usage of a chat completion has cached, written, reasoning and audio toke
       webSearches: 0,
       tier: null,
       isInUs: false,
+      advice: [],
     },
   );
 });
@@ -49,6 +50,33 @@ t.test('usage has the tier of service, where it has prices of its own', async (t
     readUsage({ usage: { input_tokens: 0, output_tokens: 0, speed: 'fast', inference_geo: 'us' } }),
     null,
   );
+});
+
+t.test('usage of Messages has the advice of other models apart', async (t) => {
+  const advised = {
+    type: 'advisor_message',
+    model: 'claude-opus-4-7',
+    input_tokens: 2_728,
+    output_tokens: 874,
+  };
+  const usage = {
+    input_tokens: 2_414,
+    output_tokens: 3_200,
+    inference_geo: 'us',
+    iterations: [
+      { type: 'message', input_tokens: 1_051, output_tokens: 35 },
+      { ...advised, cache_read_input_tokens: 10, cache_creation_input_tokens: 20 },
+      { type: 'message', input_tokens: 1_363, output_tokens: 3_165 },
+      { type: 'advisor_message', input_tokens: 1, output_tokens: 1 },
+      { type: 'advisor_message', model: 'claude-opus-4-7' },
+    ],
+  };
+  const advice = { ...textUsage(2_758, 874), cachedTokens: 10, cacheWriteTokens: 20, isInUs: true };
+  t.same(read(usage), {
+    ...textUsage(2_414, 3_200),
+    isInUs: true,
+    advice: [{ model: 'claude-opus-4-7', usage: advice }],
+  });
 });
 
 t.test('usage of Messages has the searches of the web', async (t) => {

@@ -251,6 +251,29 @@ t.test('the operator can hide a model, and one without a price is not listed', a
   t.same(catalog.providerOf('gpt-4o'), { provider: 'openai', model: 'gpt-4o' });
 });
 
+t.test('the advice of other models costs what it costs at their prices', async (t) => {
+  const advise = (model: string) => ({ model, usage: textUsage(100, 10) });
+  const own = {
+    id: 'adviser',
+    provider: 'anthropic' as const,
+    model: 'claude-x',
+    price: { input: 1, output: 2 },
+  };
+  const catalog = createCatalog(withModels(own));
+  const costOf = (...advisers: string[]) =>
+    catalog.costOf({
+      provider: 'anthropic',
+      models: ['claude-sonnet-4-6'],
+      usage: { ...textUsage(1_000, 100), advice: advisers.map(advise) },
+      atMs: AT_MS,
+    })?.nano ?? null;
+  const alone = 1_000 * 3_000 + 100 * 15_000;
+  t.equal(costOf(), alone);
+  t.equal(costOf('claude-opus-4-7'), alone + 100 * 5_000 + 10 * 25_000);
+  t.equal(costOf('claude-x', 'claude-x'), alone + 2 * (100 * 1_000 + 10 * 2_000));
+  t.equal(costOf('claude-opus-4-7', 'nobody-knows'), null);
+});
+
 t.test("a fine-tuned model has OpenAI's price for its base, however its id names the base", async (t) => {
   const cost = (model: string, provider = 'openai') =>
     BUILT_IN_CATALOG.costOf({

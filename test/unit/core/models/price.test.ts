@@ -35,6 +35,7 @@ const USAGES: Usage[] = fc.sample(
     webSearches: fc.constant(0),
     tier: fc.constant(null),
     isInUs: fc.constant(false),
+    advice: fc.constant([]),
   }),
   997,
 );
