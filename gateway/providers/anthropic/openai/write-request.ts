@@ -43,7 +43,7 @@ export function writeChatRequest(conversation: Conversation, options: ChatReques
     tool_choice: toolChoice === null ? null : writeToolChoice(toolChoice),
     parallel_tool_calls: conversation.parallelToolCalls || tools.length === 0 ? null : false,
     response_format: writeAnswerFormat(conversation),
-    ...writeReasoning(conversation, extensions),
+    ...writeReasoning(conversation, extensions, options.model),
     user: options.takesUserAndTier && userId !== null ? toOpenAiUser(userId) : null,
     service_tier: options.takesUserAndTier && conversation.standardTierOnly ? 'default' : null,
     ...(extensions === 'anthropic' ? { cache_control: conversation.cacheControl } : {}),
@@ -64,12 +64,21 @@ function extensionsOf({ extensions, model }: ChatRequestOptions): Extensions {
 const HIGH_BUDGET = 16_384;
 const MEDIUM_BUDGET = 4_096;
 
+/** OpenAI's models that take the effort `none`: those since GPT-5.1, but not their kinds that always reason, or never. */
+const TAKES_NONE = /^gpt-5\.\d(?!.*-(?:chat|codex|pro))/;
+
 /**
- * Writes thinking as an effort, the only setting of OpenAI's dialect. Adaptive thinking without an effort, and no thinking,
- * leave it to the model.
+ * Writes thinking as an effort, the only setting of OpenAI's dialect. Adaptive thinking without an effort leaves it to the model,
+ * and so does no thinking where the model has no effort for it.
  */
-function writeReasoning({ effort, thinking }: Conversation, extensions: Extensions): JsonObject {
+function writeReasoning(
+  { effort, thinking }: Conversation,
+  extensions: Extensions,
+  model: string,
+): JsonObject {
   if (extensions === 'anthropic') return { reasoning_effort: effort, thinking };
+  // Effort is more than thinking at Anthropic: without thinking, it shapes the answer alone.
+  if (thinking?.type === 'disabled' && TAKES_NONE.test(model)) return { reasoning_effort: 'none' };
   if (effort !== null) return { reasoning_effort: effort };
   const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : null;
   if (typeof budget !== 'number') return {};

@@ -155,6 +155,27 @@ t.test('a turn of the assistant without text and tool calls is left out', async 
     t.same(rolesOf([thinking], { extensions }), ['user', 'assistant', 'user'], extensions);
 });
 
+t.test('thinking that is disabled is no reasoning for OpenAI’s models that take it', async (t) => {
+  const effortOf = (model: string, fields: JsonObject = {}) =>
+    translated({ thinking: { type: 'disabled' }, ...fields }, { model }).reasoning_effort;
+  for (const model of ['gpt-5.1', 'gpt-5.2-2025-12-11', 'gpt-5.6-terra', 'gpt-5.4-mini']) {
+    t.equal(effortOf(model), 'none', model);
+    t.equal(effortOf(model, { output_config: { effort: 'high' } }), 'none', model);
+    t.equal(effortOf(model, { thinking: { type: 'adaptive' } }), undefined, model);
+  }
+  for (const model of [
+    'gpt-4o',
+    'gpt-5',
+    'gpt-5-mini',
+    'o3',
+    'gpt-5.2-chat-latest',
+    'gpt-5.1-codex',
+    'gpt-5.4-pro',
+  ])
+    t.equal(effortOf(model), undefined, model);
+  t.equal(effortOf('gpt-5', { output_config: { effort: 'high' } }), 'high');
+});
+
 t.test('a PDF has a name, which OpenAI asks for, and a text document becomes text', async (t) => {
   const pdf = { type: 'base64', media_type: 'application/pdf', data: 'JVBERi0=' };
   const text = { type: 'text', media_type: 'text/plain', data: 'é' };
