@@ -34,6 +34,8 @@ export type ProviderRow = {
   takesUsageOption: boolean;
   /** True when the provider takes `user` and `service_tier`, which change no answer. Mistral refuses them. */
   takesUserAndTier: boolean;
+  /** The highest `reasoning_effort` that the provider takes. */
+  highestEffort: 'high' | 'max';
   /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /**
@@ -63,6 +65,7 @@ const OPENAI = {
   dialect: 'openai',
   takesUsageOption: true,
   takesUserAndTier: true,
+  highestEffort: 'max',
   maxTokensField: 'max_tokens',
   extensions: 'none',
   headers: [],
@@ -83,6 +86,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     ...BEARER,
     paths: openAiPaths('chat', 'embeddings'),
     extensions: 'google',
+    highestEffort: 'high',
     label: 'GOOGLE',
     baseUrl: 'https://generativelanguage.googleapis.com/v1beta/openai',
     keyVariable: 'GEMINI_API_KEY',
@@ -101,6 +105,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     ...BEARER,
     paths: openAiPaths('chat', 'responses'),
     maxTokensField: 'max_completion_tokens',
+    highestEffort: 'high',
     label: 'GROQ',
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariable: 'GROQ_API_KEY',
@@ -144,6 +149,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     headers: ['anthropic-version', '2023-06-01'],
     takesUsageOption: true,
     takesUserAndTier: true,
+    highestEffort: 'max',
     maxTokensField: 'max_tokens',
     extensions: 'anthropic',
     needsKey: true,

@@ -56,9 +56,11 @@ const CHAT_BY_MESSAGES: Translation = {
 
 const MESSAGES_BY_CHAT: Translation = {
   endpoint: 'chat',
-  request: (body, model, { maxTokensField, takesUsageOption, takesUserAndTier, extensions }) => {
-    const asksForUsage = takesUsageOption;
-    return fromMessagesRequest(body, { model, maxTokensField, asksForUsage, takesUserAndTier, extensions });
+  request: (body, model, row) => {
+    const { maxTokensField, takesUserAndTier, highestEffort, extensions } = row;
+    const asksForUsage = row.takesUsageOption;
+    const options = { model, maxTokensField, asksForUsage, takesUserAndTier, highestEffort, extensions };
+    return fromMessagesRequest(body, options);
   },
   answer: fromCompletion,
   stream: (options) => new CompletionStreamTranslator(options),

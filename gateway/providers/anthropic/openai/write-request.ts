@@ -1,5 +1,5 @@
 import type { JsonObject } from '#core/json/mod.ts';
-import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
+import type { Conversation, Effort, Tool, ToolChoice } from '../conversation.ts';
 import { refuse } from '../fields.ts';
 import { toOpenAiUser } from '../user-ids.ts';
 import { type Extensions, writeMessages } from './write-messages.ts';
@@ -13,6 +13,8 @@ export type ChatRequestOptions = {
   asksForUsage: boolean;
   /** False: `user` and `service_tier` are left out, as the provider's row says. */
   takesUserAndTier: boolean;
+  /** The highest `reasoning_effort` that the provider takes, as its row says. */
+  highestEffort: 'high' | 'max';
   /** Makers whose additional fields the provider takes, as its row says; OpenAI refuses them. */
   extensions: Extensions;
 };
@@ -43,7 +45,7 @@ export function writeChatRequest(conversation: Conversation, options: ChatReques
     tool_choice: toolChoice === null ? null : writeToolChoice(toolChoice),
     parallel_tool_calls: conversation.parallelToolCalls || tools.length === 0 ? null : false,
     response_format: writeAnswerFormat(conversation),
-    ...writeReasoning(conversation, extensions, options.model),
+    ...writeReasoning(conversation, extensions, options),
     user: options.takesUserAndTier && userId !== null ? toOpenAiUser(userId) : null,
     service_tier: options.takesUserAndTier && conversation.standardTierOnly ? 'default' : null,
     ...(extensions === 'anthropic' ? { cache_control: conversation.cacheControl } : {}),
@@ -74,15 +76,19 @@ const TAKES_NONE = /^gpt-5\.\d(?!.*-(?:chat|codex|pro))/;
 function writeReasoning(
   { effort, thinking }: Conversation,
   extensions: Extensions,
-  model: string,
+  { model, highestEffort }: ChatRequestOptions,
 ): JsonObject {
   if (extensions === 'anthropic') return { reasoning_effort: effort, thinking };
   // Effort is more than thinking at Anthropic: without thinking, it shapes the answer alone.
   if (thinking?.type === 'disabled' && TAKES_NONE.test(model)) return { reasoning_effort: 'none' };
-  if (effort !== null) return { reasoning_effort: effort };
+  if (effort !== null) return { reasoning_effort: highestEffort === 'high' ? atMostHigh(effort) : effort };
   const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : null;
   if (typeof budget !== 'number') return {};
   return { reasoning_effort: budget >= HIGH_BUDGET ? 'high' : budget >= MEDIUM_BUDGET ? 'medium' : 'low' };
+}
+
+function atMostHigh(effort: Effort): Effort {
+  return effort === 'xhigh' || effort === 'max' ? 'high' : effort;
 }
 
 function writeTool(tool: Tool, extensions: Extensions): JsonObject {

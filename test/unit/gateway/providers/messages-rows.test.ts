@@ -66,3 +66,17 @@ t.test('tool calls of other providers have ids that Mistral takes, alike in call
   t.equal(own, 'D681PevKs', 'one of its own is kept');
   t.same(idsOf('openai', foreign), foreign);
 });
+
+t.test('an effort is at most the highest that the provider takes', async (t) => {
+  const effortOf = (provider: keyof typeof PROVIDERS, effort: string) => {
+    const messages = [{ role: 'user', content: 'Hello' }];
+    const body = { model: 'm', max_tokens: 1, messages, output_config: { effort } };
+    return TRANSLATIONS.messages!.request(body, 'm', PROVIDERS[provider]).reasoning_effort;
+  };
+  for (const provider of ['google', 'groq'] as const) {
+    t.equal(effortOf(provider, 'max'), 'high', provider);
+    t.equal(effortOf(provider, 'xhigh'), 'high', provider);
+    t.equal(effortOf(provider, 'low'), 'low', provider);
+  }
+  for (const effort of ['xhigh', 'max']) t.equal(effortOf('openai', effort), effort);
+});

@@ -171,6 +171,7 @@ t.test('a chat request translated to Anthropic’s dialect and back is unchanged
         maxTokensField: 'max_completion_tokens',
         extensions: 'anthropic',
         takesUserAndTier: true,
+        highestEffort: 'max',
         asksForUsage: false,
       });
       // Effort is thinking at Anthropic, which says so.

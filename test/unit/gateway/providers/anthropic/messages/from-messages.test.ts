@@ -15,6 +15,7 @@ function translated(body: JsonObject, options: Partial<ChatRequestOptions> = {})
       extensions: 'none',
       asksForUsage: false,
       takesUserAndTier: true,
+      highestEffort: 'max',
       ...options,
     },
   );
