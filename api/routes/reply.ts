@@ -41,19 +41,26 @@ export function analyticsReply(response: Response): Response {
 /** Returns the text of an export, piece by piece as the client reads; `onBroken` as in `recordsReply`. */
 export function exportReply(stream: ExportStream, onBroken: (error: unknown) => void): Response {
   const inCall = AsyncLocalStorage.snapshot();
+  let isCancelled = false;
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const text = await inCall(() => stream.next());
+          // The client may have left meanwhile: a cancelled stream takes nothing any more.
+          if (isCancelled) return;
           if (text === null) controller.close();
           else controller.enqueue(Buffer.from(text));
         } catch (error) {
+          if (isCancelled) return;
           onBroken(error);
           controller.error(error);
         }
       },
-      cancel: () => stream.close(),
+      cancel() {
+        isCancelled = true;
+        stream.close();
+      },
     },
     { highWaterMark: 1 },
   );
@@ -64,11 +71,13 @@ export function exportReply(stream: ExportStream, onBroken: (error: unknown) => 
 function byteStream({ texts }: RecordStream, onBroken: (error: unknown) => void): ReadableStream<Uint8Array> {
   const inCall = AsyncLocalStorage.snapshot();
   let count = 0;
+  let isCancelled = false;
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
           const { done, value } = await inCall(() => texts.next());
+          if (isCancelled) return;
           if (done === true) {
             controller.enqueue(Buffer.from('],"error":null}'));
             controller.close();
@@ -77,11 +86,13 @@ function byteStream({ texts }: RecordStream, onBroken: (error: unknown) => void)
           controller.enqueue(Buffer.from(count === 0 ? `{"data":[${value}` : `,${value}`));
           count += 1;
         } catch (error) {
+          if (isCancelled) return;
           onBroken(error);
           controller.error(error);
         }
       },
       async cancel() {
+        isCancelled = true;
         await texts.return();
       },
     },
