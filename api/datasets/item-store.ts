@@ -13,9 +13,9 @@ export type NewestItem = {
 };
 
 /**
- * Finds the items of the newest version with these ids, names, or, of those without a name, contents. Laterals are fenced by
- * `offset 0`, so that each is looked up by an index: without statistics, as after a first import, Postgres would compare each
- * item with each of the names.
+ * Finds the items of the newest version with these ids, names, or, of those without a name, contents. Each condition is a
+ * list of constants: without statistics, as after a first import, Postgres may choose an index that only narrows to the
+ * dataset. Then it reads the dataset once, and finds each of its items in the list by a hash.
  */
 export async function findNewest(
   tx: TransactionSql,
@@ -23,17 +23,16 @@ export async function findNewest(
   { ids, externalIds, hashes }: { ids: string[]; externalIds: string[]; hashes: string[] },
 ): Promise<NewestItem[]> {
   const found = (condition: ReturnType<typeof tx>) => tx`
-    cross join lateral (
-      select item_id, external_id, encode(content_sha256, 'hex') as content_sha256, source_request_id
-        from assay.dataset_items
-       where dataset_id = ${datasetId} and to_version is null and ${condition} offset 0) i`;
+    select item_id, external_id, encode(content_sha256, 'hex') as content_sha256, source_request_id
+      from assay.dataset_items
+     where dataset_id = ${datasetId} and to_version is null and ${condition}`;
+  const contents = hashes.map((hash) => `\\x${hash}`);
   return tx<NewestItem[]>`
-    select i.* from unnest(${ids}::text[]) as given (id) ${found(tx`item_id = given.id`)}
+    ${found(tx`item_id = any(${ids}::text[])`)}
     union
-    select i.* from unnest(${externalIds}::text[]) as given (id) ${found(tx`external_id = given.id`)}
+    ${found(tx`external_id = any(${externalIds}::text[])`)}
     union
-    select i.* from (select distinct decode(hash, 'hex') as hash from unnest(${hashes}::text[]) as hash) given
-      ${found(tx`content_sha256 = given.hash and external_id is null`)}
+    ${found(tx`content_sha256 = any(${contents}::text[]::bytea[]) and external_id is null`)}
     order by item_id`;
 }
 
@@ -58,8 +57,8 @@ export async function endItems(
 ): Promise<void> {
   if (ids.length === 0) return;
   await tx`
-    update assay.dataset_items i set to_version = ${version} from unnest(${[...ids]}::text[]) as ended (id)
-     where i.dataset_id = ${datasetId} and i.to_version is null and i.item_id = ended.id`;
+    update assay.dataset_items set to_version = ${version}
+     where dataset_id = ${datasetId} and to_version is null and item_id = any(${[...ids]}::text[])`;
 }
 
 /** An item of a new version. */

@@ -42,6 +42,26 @@ t.test('an export of several pages has every item once, in order', async (t) => 
   t.same(contents, [...lines.keys()].map(String));
 });
 
+t.test('without statistics on items, a large file is imported again as quickly as the first time', async (t) => {
+  const id = await create(api);
+  const lines = (answer: string) =>
+    Array.from({ length: 10_000 }, (_, index) =>
+      JSON.stringify(asking(`${index}`, { expected: answer, ...(index % 2 ? { externalId: `${index}` } : {}) })),
+    ).join('\n');
+  const timed = async (text: string) => {
+    const begin = performance.now();
+    return { changes: await load(id, { format: 'jsonl', text }), ms: performance.now() - begin };
+  };
+  const first = await timed(lines('a'));
+  const again = await timed(lines('a'));
+  t.match(again.changes, { version: 1, unchanged: 10_000 });
+  const changed = await timed(lines('b'));
+  t.match(changed.changes, { version: 2, added: 5_000, changed: 5_000 });
+  // A look-up that reads the dataset for each item takes twenty times as long.
+  t.ok(again.ms < 4 * first.ms, `${again.ms} ms after ${first.ms} ms`);
+  t.ok(changed.ms < 4 * first.ms, `${changed.ms} ms after ${first.ms} ms`);
+});
+
 t.test('a CSV file with too many columns, or one of them twice, is refused', async (t) => {
   const id = await create(api);
   const columns = (count: number) => Array.from({ length: count }, (_, at) => `metadata.${at}`).join();
