@@ -192,15 +192,17 @@ function filterStatement(
 ): Statement {
   const parameters = new Parameters();
   const times = records.map(({ request }) => request.created_at.getTime());
+  const from = parameters.bind(new Date(Math.min(...times)).toISOString(), 'timestamptz');
+  const to = parameters.bind(new Date(Math.max(...times)).toISOString(), 'timestamptz');
+  const within = (createdAt: string) => `${createdAt} between ${from} and ${to}`;
   const conditions = [
     `r.organization_id = ${parameters.bind(organizationId, 'uuid')}`,
     `r.request_id = any(${parameters.bind(
       records.map(({ request }) => request.request_id),
       'text[]',
     )})`,
-    `r.created_at between ${parameters.bind(new Date(Math.min(...times)).toISOString(), 'timestamptz')}`,
-    `${parameters.bind(new Date(Math.max(...times)).toISOString(), 'timestamptz')}`,
-    compileFilter(parseFilter(filter), parameters, { joins: false }),
+    within('r.created_at'),
+    compileFilter(parseFilter(filter), parameters, { joins: false, within }),
   ];
   const text = `select request_id from assay.requests r where ${conditions.join(' and ')}`;
   return { text, values: parameters.values };

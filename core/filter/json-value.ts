@@ -3,17 +3,23 @@ import type { BodyColumn } from './fields.ts';
 import type { Operand } from './nodes.ts';
 import type { Parameters } from './parameters.ts';
 
-/** The row of bodies that belongs to request `r`. */
-const BODY_OF_REQUEST =
-  'from assay.bodies b where b.organization_id = r.organization_id ' +
-  'and b.created_at = r.created_at and b.request_id = r.request_id';
+/** Writes a further condition on a time, beginning with `and`; an empty text where there is none. */
+export type Narrowing = (createdAt: string) => string;
+
+/** Writes the row of bodies that belongs to request `r`. */
+function bodyOfRequest(narrowed: Narrowing): string {
+  return (
+    'from assay.bodies b where b.organization_id = r.organization_id ' +
+    `and b.created_at = r.created_at and b.request_id = r.request_id${narrowed('b.created_at')}`
+  );
+}
 
 /**
  * Writes the text of a body. The scalar subquery is a look-up by primary key for each request that meets the other
  * conditions, so no plan reads bodies first.
  */
-export function bodyText(column: BodyColumn): string {
-  return `(select b.${column} ${BODY_OF_REQUEST})`;
+export function bodyText(column: BodyColumn, narrowed: Narrowing): string {
+  return `(select b.${column} ${bodyOfRequest(narrowed)})`;
 }
 
 /** Names that `#>` would take for an index of an array: counted from its end, or written unusually. */
@@ -82,11 +88,12 @@ export function bodyValue(
   path: readonly string[],
   operand: Operand,
   parameters: Parameters,
+  narrowed: Narrowing,
 ): Typed {
   const { expression, sqlType } = typed(operand);
   const node = follow(`b.${column}::jsonb`, path, parameters);
   return {
-    expression: `(select ${expression} from (select ${node} as node ${BODY_OF_REQUEST} offset 0) v)`,
+    expression: `(select ${expression} from (select ${node} as node ${bodyOfRequest(narrowed)} offset 0) v)`,
     sqlType,
   };
 }
