@@ -78,7 +78,8 @@ export function buildRecord(
   return {
     request: {
       ...identity,
-      model: responseModel ?? indexedText(routedModel ?? ''),
+      // Some servers name an empty model.
+      model: responseModel || indexedText(routedModel ?? ''),
       response_id: indexedOrNull(textOrNull(parsed.id)),
       ...usageColumns({ ...identity, routedModel }, usage, catalog),
       usage_estimated: false,
