@@ -20,6 +20,11 @@ export const RunJson = Type.Object(
       Type.Object({ baseline: Type.String(), candidate: Type.String() }, closed),
       'The experiments whose pairs it judges; null: it is over requests',
     ),
+    looking_for: Nullable(
+      OneOf(['sample', 'requests']),
+      'What it looks through the log for, from the newest request back: the bounds of its sample, then the requests to score; null: all are scheduled, or it is over pairs, cancelled or at the end of its budget',
+    ),
+    reached: Nullable(Timestamp, 'The moment down to which it has looked for that; null: it has not begun'),
     scheduled: Type.Integer({
       description: 'Evaluations so far; the next five say how many of them are in which state',
     }),
@@ -52,6 +57,8 @@ export type RunRow = {
   batch: boolean;
   baseline_experiment_id: string | null;
   candidate_experiment_id: string | null;
+  cursor_created_at: Date | null;
+  sample_until: string | null;
   scheduled: number;
   created_at: Date;
   updated_at: Date;
@@ -66,6 +73,12 @@ export type RunRow = {
 export function stateOf({ state, pending }: RunRow): RunState {
   if (state !== 'scheduled') return state;
   return pending === 0 ? 'completed' : 'running';
+}
+
+function lookingFor(run: RunRow): RunJson['looking_for'] {
+  const { state, baseline_experiment_id, sample_size, sample_until } = run;
+  if ((state !== 'running' && state !== 'paused') || baseline_experiment_id !== null) return null;
+  return sample_size !== null && sample_until === null ? 'sample' : 'requests';
 }
 
 const sampleJson = (n: number, seed: string | null) => ({ n, seed: seed === null ? null : Number(seed) });
@@ -87,6 +100,8 @@ export function runJson(row: RunRow): RunJson {
       row.baseline_experiment_id === null
         ? null
         : { baseline: row.baseline_experiment_id, candidate: row.candidate_experiment_id! },
+    looking_for: lookingFor(row),
+    reached: row.cursor_created_at?.toISOString() ?? null,
     scheduled: row.scheduled,
     completed: row.completed,
     failed: row.failed,

@@ -28,20 +28,18 @@ export type Walk = {
 export type Key = { created_at: Date; request_id: string; session_id: string | null };
 
 /**
- * The highest point of a sample, 0 of no requests. `go on`: there is more to look through. `no room`: other runs are looking for
- * theirs.
+ * The highest point of a sample, 0 of no requests; or how far the log was looked through, where there is more. `no room`: other
+ * runs are looking for theirs.
  */
-export type Sample = { until: string } | 'go on' | 'no room';
+export type Sample = { until: string } | { reachedMs: number } | 'no room';
 
 /** The lowest points in the slices that were looked through so far. */
-type Search = { fromMs: number; points: Float64Array; touchedMs: number };
+type Search = { fromMs: number; points: Float64Array };
 
 /** Time for one look. Runs take turns in one connection, and what takes longer is looked for in less of the log. */
 const LOOK_MS = 10_000;
 /** Searches for samples in slices at the same time: each holds up to a million points, 8 MB. */
 const MAX_SEARCHES = 4;
-/** A search that was not gone on with for so long is forgotten: its run was paused or cancelled, or another process has it. */
-const FORGOTTEN_MS = 600_000;
 
 export class RunRequests {
   readonly #lookMs: number;
@@ -78,7 +76,7 @@ export class RunRequests {
       return { until: await withinTime(tx, this.#lookMs, (apart) => selectSample(apart, run)) };
     }
     const known = search?.points ?? new Float64Array();
-    if (search === null && !this.#hasRoom()) return 'no room';
+    if (search === null && !(await this.#hasRoom(tx))) return 'no room';
     const found = await this.#slices.timed(run.runId, () =>
       withinTime(tx, this.#lookMs, (apart) =>
         selectLowest(apart, run, known, search === null ? null : fromMs, floorMs),
@@ -89,8 +87,8 @@ export class RunRequests {
       this.#searches.delete(run.runId);
       return { until: String(points.at(-1) ?? 0) };
     }
-    this.#searches.set(run.runId, { fromMs: floorMs, points, touchedMs: performance.now() });
-    return 'go on';
+    this.#searches.set(run.runId, { fromMs: floorMs, points });
+    return { reachedMs: floorMs };
   }
 
   /**
@@ -102,16 +100,23 @@ export class RunRequests {
     return this.#slices.shorten(run.runId, fromMs, await oldestRequestMs(tx, run.organizationId));
   }
 
-  #hasRoom(): boolean {
-    const now = performance.now();
-    for (const [runId, { touchedMs }] of this.#searches)
-      if (now - touchedMs > FORGOTTEN_MS) this.#searches.delete(runId);
+  /** Returns whether another search may begin. Those of runs that were paused or cancelled, or whose sample is known, are forgotten. */
+  async #hasRoom(tx: TransactionSql): Promise<boolean> {
+    if (this.#searches.size < this.#maxSearches) return true;
+    const looking = await tx<{ runId: string }[]>`
+      select r.run_id as "runId"
+        from assay.evaluation_runs r join assay.evaluators e on e.evaluator_id = r.evaluator_id
+       where r.run_id = any(${[...this.#searches.keys()]}::uuid[])
+         and r.state = 'running' and r.sample_until is null and e.paused_reason is null`;
+    for (const runId of this.#searches.keys())
+      if (!looking.some((one) => one.runId === runId)) this.#searches.delete(runId);
     return this.#searches.size < this.#maxSearches;
   }
 }
 
-function reachedMs({ cursorCreatedAt, until }: Walk): number {
-  return (cursorCreatedAt ?? until).getTime();
+/** Returns where the walk of a run goes on. Without a request's id, its cursor says how far it looked for its sample. */
+function reachedMs({ cursorCreatedAt, cursorRequestId, until }: Walk): number {
+  return (cursorRequestId === null || cursorCreatedAt === null ? until : cursorCreatedAt).getTime();
 }
 
 function lowest(known: Float64Array, found: Float64Array, count: number): Float64Array {
@@ -196,7 +201,7 @@ async function selectPage(
   if (run.sampleUntil !== null) {
     conditions.push(`${pointOf(run, parameters)} <= ${parameters.bind(run.sampleUntil, 'int8')}`);
   }
-  if (run.cursorCreatedAt !== null) {
+  if (run.cursorCreatedAt !== null && run.cursorRequestId !== null) {
     const at = bindTime(run.cursorCreatedAt, parameters);
     conditions.push(
       `(r.created_at, r.request_id) < (${at}, ${parameters.bind(run.cursorRequestId, 'text')})`,

@@ -193,23 +193,35 @@ async function orPostpone<T>(
     const isShorter = isCancelled(error) && (await requests.shorten(tx, run));
     if (!isShorter)
       log.error({ runId: run.runId, error: describeError(error) }, 'cannot schedule a page of a run');
-    await tx`
-      update assay.evaluation_runs set updated_at = clock_timestamp()
-       where run_id = ${run.runId} and state = 'running'`;
+    await putLast(tx, run);
     return null;
   }
 }
 
 /**
- * Notes the sample of a run, which goes last. Without it, it looks on at its next turn.
+ * Notes the sample of a run, which goes last, or how far it looked for it: then it looks on at its next turn.
  * @returns null when it could not look: nothing else may have work, and the next turn waits a moment
  */
-async function noteSample(tx: TransactionSql, { runId }: Run, sample: Sample): Promise<0 | null> {
-  const until = typeof sample === 'object' ? sample.until : null;
+async function noteSample(tx: TransactionSql, run: Run, sample: Sample): Promise<0 | null> {
+  if (sample === 'no room') {
+    await putLast(tx, run);
+    return null;
+  }
+  const { until, reachedAt } =
+    'until' in sample
+      ? { until: sample.until, reachedAt: null }
+      : { until: null, reachedAt: new Date(sample.reachedMs) };
   await tx`
-    update assay.evaluation_runs set sample_until = ${until}::int8, updated_at = now()
+    update assay.evaluation_runs
+       set sample_until = ${until}::int8, cursor_created_at = ${reachedAt}, cursor_request_id = null, updated_at = now()
+     where run_id = ${run.runId} and state = 'running'`;
+  return 0;
+}
+
+async function putLast(tx: TransactionSql, { runId }: Run): Promise<void> {
+  await tx`
+    update assay.evaluation_runs set updated_at = clock_timestamp()
      where run_id = ${runId} and state = 'running'`;
-  return sample === 'no room' ? null : 0;
 }
 
 async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {

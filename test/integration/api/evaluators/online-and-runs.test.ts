@@ -231,6 +231,8 @@ t.test('a run reports its progress, and can be paused, resumed and cancelled', a
       cost_usd: 0,
       batch: false,
       experiments: null,
+      looking_for: 'requests',
+      reached: null,
       ...counts,
       created_at: '',
       updated_at: '',

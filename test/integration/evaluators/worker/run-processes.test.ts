@@ -7,13 +7,14 @@ import { Rests } from '#platform/process/rests.ts';
 import { RunRequests } from '../../../../evaluators/worker/run-requests.ts';
 import { scheduleNextPage, scheduleRuns } from '../../../../evaluators/worker/runs.ts';
 import { waitFor } from '../../../support/assay.ts';
-import type { World } from '../../../support/evaluation-queue.ts';
+import type { Evaluator, World } from '../../../support/evaluation-queue.ts';
 import { openTransaction } from '../../../support/postgres.ts';
 import { insertSlowRequests, SLOW_FILTER } from '../../../support/slow-requests.ts';
 import {
   lockEvaluations,
   log,
   PAGE,
+  type Run,
   requestIds,
   scheduleAll,
   scheduledOf,
@@ -161,6 +162,65 @@ t.test('a run whose filter takes too long for the whole log goes through it in p
   );
   t.same(requestIds(await scheduledOf(world, sampling)), byPoint.slice(0, 2).sort());
 });
+
+t.test(
+  'a run shows how far it has looked, also where nothing passes its filter, and for its sample',
+  async (t) => {
+    const { world, organizationId, make, start, get } = await setUp(t);
+    await insertSlowRequests(world.sql, organizationId, 100, [0]);
+    const [evaluator, sampling] = [await make('all'), await make('sample')];
+    const none = { request: { user_id: { like: `%${'a'.repeat(1_500)}c%` } } };
+    const requests = new RunRequests(100);
+    const next = () => scheduleNextPage(world.sql, log, new Rests(), requests);
+    const looked = async (runOf: Evaluator, run: Run) => {
+      const reached: string[] = [];
+      for (;;) {
+        await next();
+        const now = await get(runOf, run);
+        if (now.looking_for === null) return { reached, scheduled: now.scheduled };
+        reached.push(`${now.looking_for} ${now.reached}`);
+      }
+    };
+    const run = await start(evaluator, { filter: none });
+    t.match(run, { looking_for: 'requests', reached: null });
+    const { reached, scheduled } = await looked(evaluator, run);
+    t.equal(scheduled, 0);
+    const places = [...new Set(reached)];
+    t.ok(places.length > 2, 'it came further turn by turn');
+    t.same(places.slice(1), places.slice(1).sort().reverse(), 'from the newest back');
+
+    const sample = await start(sampling, { filter: SLOW_FILTER, sample: { n: 1 } });
+    t.match(sample, { looking_for: 'sample', reached: null });
+    const found = await looked(sampling, sample);
+    const bySample = [...new Set(found.reached.filter((one) => one.startsWith('sample 2')))];
+    t.ok(bySample.length > 1, 'so does the look for the sample');
+    t.same(bySample, bySample.toSorted().reverse());
+    t.ok(found.reached.includes('requests null'), 'the requests are looked for from the newest on');
+    t.equal(found.scheduled, 1, 'and the newest is among them');
+  },
+);
+
+t.test(
+  'a run that looks for its sample has its place at once when another was paused in the middle',
+  async (t) => {
+    const { world, organizationId, make, start, get, tell } = await setUp(t);
+    await insertSlowRequests(world.sql, organizationId, 100, [1]);
+    const requests = new RunRequests(100, 1);
+    const next = () => scheduleNextPage(world.sql, log, new Rests(), requests);
+    const [first, second] = [await make('first'), await make('second')];
+    const body = { filter: SLOW_FILTER, sample: { n: 1 } };
+    const paused = await start(first, body);
+    while ((await get(first, paused)).reached === null) await next();
+    const waiting = await start(second, body);
+    await tell(first, paused, 'pause');
+    for (let turn = 0; turn < 200 && (await get(second, waiting)).looking_for !== null; turn += 1)
+      await next();
+    t.match(await get(second, waiting), { looking_for: null, scheduled: 1 });
+    await tell(first, paused, 'resume');
+    for (let turn = 0; turn < 200 && (await get(first, paused)).looking_for !== null; turn += 1) await next();
+    t.match(await get(first, paused), { looking_for: null, scheduled: 1 }, 'the other begins its look anew');
+  },
+);
 
 t.test('a run that has to wait for its turn to look for a sample keeps no process busy', async (t) => {
   const { world, organizationId, make, start, get } = await setUp(t);

@@ -18,6 +18,8 @@ export const OK = { response: { status: { equals: 200 } } };
 export type Run = {
   id: string;
   state: string;
+  looking_for: string | null;
+  reached: string | null;
   scheduled: number;
   pending: number;
   completed: number;
