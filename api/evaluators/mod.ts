@@ -27,7 +27,7 @@ export { refusePairwise } from './refuse-pairwise.ts';
 export { RetriedJson } from './reopen.ts';
 export { RunJson } from './run-json.ts';
 export { maxCostOf } from './runs.ts';
-export { findScoreRange } from './score-range.ts';
+export { findScoreRange, findScoreRanges } from './score-range.ts';
 export { StatsJson, StatsQuery } from './stats.ts';
 export { createTrials } from './trials.ts';
 export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';

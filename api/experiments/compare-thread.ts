@@ -60,27 +60,49 @@ type Sides = { baseline: Side; candidate: Side };
 
 function taskOf(chosen: ChosenMetric, { baseline, candidate }: Sides, options: CompareTask['options']): Task {
   const [before, after] = [runsOf(baseline, chosen), runsOf(candidate, chosen)];
+  const all = [...before.measured, ...after.measured];
   return {
     chosen,
     ungraded: { baseline: before.ungraded, candidate: after.ungraded },
     paired: pairRuns(before.measured, after.measured),
     options: {
       ...options,
-      margin: marginOf(chosen, before.measured),
-      kind: kindOf(chosen, [...before.measured, ...after.measured]),
+      ...marginOf(chosen, before.measured),
+      kind: kindOf(chosen, all),
       direction: chosen.evaluator === null ? 'lower' : 'higher',
+      range: chosen.range ?? seenRange(chosen, all),
+      isTested: chosen.isTested,
     },
   };
 }
 
-/** Returns a margin in the units of a metric. A share is one of the baseline's mean; of errors, which are a share, it is one. */
-function marginOf({ metric, margin }: ChosenMetric, baseline: readonly Run[]): number | null {
-  if (margin === null) return null;
-  if (margin.unit === 'absolute' || metric === 'errors') return margin.value;
+/**
+ * Returns a margin in the units of a metric, or as the share of the baseline's mean that it is; of errors, which are a share, it
+ * is one. Of scores it is the share of the mean that was measured: what is left of the baseline varies less than all of it, so
+ * this errs on the safe side.
+ */
+function marginOf({ metric, margin }: ChosenMetric, baseline: readonly Run[]) {
+  if (margin === null) return { margin: null };
+  if (margin.unit === 'absolute' || metric === 'errors') return { margin: margin.value };
+  if (metric !== 'score') return { margin: null, marginShare: margin.value };
   // Sorted, so that the sum does not depend on the order in which PostgreSQL wrote the runs.
   const values = Float64Array.from(baseline, ({ value }) => value).sort();
   const sum = values.reduce((total, value) => total + value, 0);
-  return baseline.length === 0 ? 0 : Math.abs(margin.value * (sum / baseline.length));
+  return { margin: baseline.length === 0 ? 0 : Math.abs(margin.value * (sum / baseline.length)) };
+}
+
+/**
+ * Returns the range of a metric that names none, by its values: of scores from 0 to 1 it is that, else from the smallest to the
+ * largest. Null: there is one value, or none.
+ */
+function seenRange({ evaluator }: ChosenMetric, runs: readonly Run[]): Interval | null {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const { value } of runs) {
+    low = Math.min(low, value);
+    high = Math.max(high, value);
+  }
+  if (evaluator !== null && low >= 0 && high <= 1) return { low: 0, high: 1 };
+  return low < high ? { low, high } : null;
 }
 
 /** Returns what the values of a metric are: the steps of a judge's scale and of its choices need not be equal. */

@@ -12,7 +12,7 @@ import type { Confusion } from '#core/statistics/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
-import { findConfusion, readUuid, unknown, winRates } from '../evaluators/mod.ts';
+import { findConfusion, findScoreRanges, readUuid, unknown, winRates } from '../evaluators/mod.ts';
 import type { CompareTask } from './compare-thread.ts';
 import type { Context } from './context.ts';
 import { type EvaluatorFacts, findEvaluators, findItems, findMeasured, type Measured } from './measured.ts';
@@ -79,11 +79,11 @@ async function compare(
   const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
   const { regressions = DEFAULT_REGRESSIONS } = body;
   const read = await readAll(sql, organizationId, body, { cluster, alpha });
-  const { baseline, candidates, items, evaluators, confusions, preferences } = read;
+  const { baseline, candidates, items, evaluators, ranges, confusions, preferences } = read;
   const compared = [];
   for (const candidate of candidates) {
     const sides = { baseline, candidate };
-    const { metrics, leftOut } = metricsOf(sides, { evaluators, confusions, margin, wanted });
+    const { metrics, leftOut } = metricsOf(sides, { evaluators, ranges, confusions, margin, wanted });
     pool ??= openPool();
     const task = {
       baseline: textsOf(baseline),
@@ -139,6 +139,7 @@ async function readAll(
       candidates,
       items: await findItems(tx, organizationId, baseline!, cluster),
       evaluators,
+      ranges: await findScoreRanges(tx, organizationId, baseline!.evaluators),
       confusions: await findConfusions(tx, organizationId, baseline!, evaluators),
     };
   };

@@ -82,7 +82,11 @@ const namesOf = (rules: readonly Rule[]) =>
   [...new Set(rules.map(({ metric }) => metric))].filter((metric) => metric !== UNGRADED);
 
 function wantedMetrics(rules: readonly Rule[]) {
-  return namesOf(rules).map((metric) => ({ metric, margin: marginOf(rules, metric) }));
+  return namesOf(rules).map((metric) => ({
+    metric,
+    margin: marginOf(rules, metric),
+    isTested: rules.some((rule) => rule.metric === metric && rule.test.kind !== 'bound'),
+  }));
 }
 
 function marginOf(rules: readonly Rule[], metric: string): Amount | null {

@@ -12,7 +12,12 @@ import type { Confusion, Interval } from '#core/statistics/mod.ts';
 import type { EvaluatorFacts, Measured } from './measured.ts';
 
 /** A metric that is wanted, by its name or the id of its evaluator, with the margin of its own. */
-export type WantedMetric = { metric: string; margin: Amount | null };
+export type WantedMetric = {
+  metric: string;
+  margin: Amount | null;
+  /** False: nothing is decided by its p value. */
+  isTested: boolean;
+};
 
 export type Sides = { baseline: Measured; candidate: Measured };
 type Evaluators = ReadonlyMap<string, EvaluatorFacts>;
@@ -24,8 +29,12 @@ export type ChosenMetric = {
   name: string;
   /** The largest loss that is accepted. */
   margin: Amount | null;
+  /** False: nothing is decided by its p value, so it is not adjusted together with others. */
+  isTested: boolean;
   /** The evaluator of a score; null for other metrics. */
   evaluator: EvaluatorFacts | null;
+  /** The lowest and the highest score that its version names; null: it names none. */
+  range: Interval | null;
   /** The evaluator's agreement with people; null: they rated nothing; absent: it does not pass or fail. */
   confusion?: Confusion | null;
   /** Present when the candidate may have ended early by this score: the smallest and largest score, if known. */
@@ -34,6 +43,8 @@ export type ChosenMetric = {
 
 type MetricsOptions = {
   evaluators: Evaluators;
+  /** Of scores, by evaluator. */
+  ranges: ReadonlyMap<string, Interval | null>;
   /** By evaluator. */
   confusions: ReadonlyMap<string, Confusion | null>;
   /** The margin of scores where all metrics are wanted. */
@@ -45,7 +56,7 @@ type MetricsOptions = {
 export function wantedOf({ metrics, margin }: CompareBody): WantedMetric[] | null {
   if (metrics === undefined) return null;
   const ofScores: Amount | null = margin === undefined ? null : { unit: 'absolute', value: margin };
-  return metrics.map((metric) => ({ metric, margin: isBuiltIn(metric) ? null : ofScores }));
+  return metrics.map((metric) => ({ metric, margin: isBuiltIn(metric) ? null : ofScores, isTested: true }));
 }
 
 const isBuiltIn = (name: string): boolean => BUILT_IN_METRICS.some((metric) => metric === name);
@@ -56,7 +67,7 @@ const isBuiltIn = (name: string): boolean => BUILT_IN_METRICS.some((metric) => m
  */
 export function metricsOf(
   sides: Sides,
-  { evaluators, confusions, margin, wanted }: MetricsOptions,
+  { evaluators, ranges, confusions, margin, wanted }: MetricsOptions,
 ): { metrics: ChosenMetric[]; leftOut: LeftOut } {
   const { baseline, candidate } = sides;
   const leftOut = leftOutOf(sides, evaluators);
@@ -69,17 +80,26 @@ export function metricsOf(
         metric: 'score',
         name: evaluator.name,
         margin: ofScores,
+        isTested: true,
         evaluator,
+        range: ranges.get(id) ?? null,
         ...(confusions.has(id) && { confusion: confusions.get(id)! }),
         ...(mayEndEarly(sides, id) && { looks: { range: candidate.earlyStop!.range } }),
       };
     });
   const others = BUILT_IN_METRICS.map(
-    (metric): ChosenMetric => ({ metric, name: metric, margin: null, evaluator: null }),
+    (metric): ChosenMetric => ({
+      metric,
+      name: metric,
+      margin: null,
+      isTested: true,
+      evaluator: null,
+      range: null,
+    }),
   );
   const all = [...scores, ...others];
   if (wanted === null) return { metrics: all, leftOut };
-  const metrics = wanted.map((one) => ({ ...findMetric(all, one.metric, leftOut), margin: one.margin }));
+  const metrics = wanted.map(({ metric, ...own }) => ({ ...findMetric(all, metric, leftOut), ...own }));
   return { metrics, leftOut: [] };
 }
 

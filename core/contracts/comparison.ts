@@ -76,7 +76,7 @@ export const CompareBody = Type.Object(
 export type CompareBody = Static<typeof CompareBody>;
 
 /** The last two are of experiments that may end early: they hold at each look. */
-const INTERVAL_METHODS = ['newcombe', 'bca', 'unanimous', 'betting', 'asymptotic'] as const;
+const INTERVAL_METHODS = ['newcombe', 'bca', 'unanimous', 'bounded', 'betting', 'asymptotic'] as const;
 
 const IntervalJson = Type.Object(
   { low: Type.Number(), high: Type.Number(), method: OneOf(INTERVAL_METHODS) },

@@ -88,3 +88,9 @@ export function isConstant({ sums, sizes, mean }: Groups): boolean {
   }
   return farthest <= CLOSE * largest;
 }
+
+/** Returns which groups differ at all, beyond what rounding explains. */
+export function unequalGroups({ sums }: Groups): number[] {
+  const largest = sums.reduce((most, sum) => Math.max(most, Math.abs(sum)), 0);
+  return Array.from(sums.keys()).filter((index) => Math.abs(sums[index]!) > CLOSE * largest);
+}

@@ -20,6 +20,8 @@ export type VerdictInput = {
   alpha: number;
   /** The largest loss that is accepted, in units of the metric, at least 0; null: none is. */
   margin: number | null;
+  /** Whether the loss is certainly less than the margin, where that is not told by the interval: of a margin that is itself an estimate. */
+  isWithinMargin?: boolean;
   direction: Direction;
 };
 
@@ -45,6 +47,7 @@ export function verdictOf({
   pValue,
   alpha,
   margin,
+  isWithinMargin,
   direction,
 }: VerdictInput): Verdict {
   const isSignificant = pValue <= alpha;
@@ -56,6 +59,6 @@ export function verdictOf({
   }
   const gain = gains(interval, direction);
   if (isSignificant && gain.low > 0) return 'better';
-  if (margin !== null && gain.low > -margin) return 'not_worse';
+  if (isWithinMargin ?? (margin !== null && gain.low > -margin)) return 'not_worse';
   return isSignificant && gain.high < 0 ? 'worse' : 'undecided';
 }

@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { ComparisonJson, MetricComparisonJson } from '#core/contracts/comparison.ts';
 import type { GateJson } from '#core/contracts/gate.ts';
-import { BOOLEAN, PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
+import { BOOLEAN, PYTHON, RANGE, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 
 const api = await startEvaluatorApi(t);
@@ -231,6 +231,47 @@ t.test('a gate passes nothing for answers whose evaluation failed, unless a rule
   for (const { request_id } of failed as { request_id: string }[])
     t.equal((await api.call(`/v1/request/${request_id}`, { method: 'DELETE' })).status, 200);
   t.match(await gate(), { outcome: 'pass' }, 'what was erased cannot be graded again');
+});
+
+t.test(
+  'a candidate whose ratings are nearly all equal is not worse, by the scale of its evaluator',
+  async (t) => {
+    const { id: rating } = await api.make<{ id: string }>('/v1/evaluator', { name: 'rating', ...RANGE });
+    const datasetId = await dataset(100);
+    const scores = (changed: number) =>
+      Array.from({ length: 100 }, (_, index) => ({ score: index < changed ? 4 : 5 }));
+    const baseline = await answered(datasetId, [rating], scores(0));
+    const compared = async (changed: number) => {
+      const candidate = await answered(datasetId, [rating], scores(changed));
+      const { interval, verdict } = metricOf(
+        await compare({ baseline, candidates: [candidate], margin: 0.25 }),
+        'rating',
+      );
+      // An organization has at most twenty that are not over.
+      await sql`update assay.experiments set state = 'completed' where experiment_id in ${sql([baseline, candidate])}`;
+      return [interval!.method, verdict];
+    };
+    t.same(await compared(0), ['unanimous', 'not_worse']);
+    t.same(await compared(3), ['bounded', 'not_worse']);
+    t.same(await compared(20), ['bca', 'worse']);
+  },
+);
+
+t.test('rules that bound what was measured make no other rule of a gate harder to pass', async (t) => {
+  const bold = await evaluator('bold');
+  const datasetId = await dataset(40);
+  const scores = (passing: number) =>
+    Array.from({ length: 40 }, (_, index) => ({ score: index < passing ? 1 : 0 }));
+  const baseline = await answered(datasetId, [bold], scores(10));
+  const candidate = await answered(datasetId, [bold], scores(16));
+  await sql`update assay.experiments set state = 'completed' where experiment_id in ${sql([baseline, candidate])}`;
+  const gate = await api.make<GateJson>(`/v1/experiment/${candidate}/gate`, {
+    baseline,
+    rules: ['bold better', 'cost <= 1.1x', 'tokens <= 1.1x'],
+  });
+  const metric = metricOf(gate.comparison, 'bold');
+  t.equal(metric.adjusted_p_value, metric.p_value);
+  t.match(gate, { outcome: 'pass' });
 });
 
 t.test('a difference is corrected by how often people agree with the evaluator', async (t) => {

@@ -9,6 +9,7 @@ import {
   type MetricKind,
 } from '#core/statistics/compare.ts';
 import { pairRuns, type Run } from '#core/statistics/pairs.ts';
+import type { Random } from '#core/statistics/random.ts';
 import { type Direction, verdictOf } from '#core/statistics/verdict.ts';
 import { experimentSeeds, normal } from '../../../bench/statistics/draws.ts';
 
@@ -69,8 +70,8 @@ t.test('independent zeros and ones are compared by McNemar and Newcombe', async 
 });
 
 t.test('clusters, repetitions and other values are compared by bootstrap and sign flips', async (t) => {
-  const values = [0, 1, 0, 1, 1, 0, 1, 0];
-  const others = [1, 1, 0, 1, 1, 1, 0, 0];
+  const values = [0, 1, 0, 1, 0, 0, 1, 0];
+  const others = [1, 1, 1, 1, 1, 1, 0, 1];
   const expected = { interval: { method: 'bca' }, pValue: { method: 'sign flip, exact' }, table: null };
   const clusterOf = (index: number) => `${index >> 1}`;
   const [twice, othersTwice] = [
@@ -89,7 +90,7 @@ t.test('clusters, repetitions and other values are compared by bootstrap and sig
   t.match(compare(side(values), side(others), 'numeric'), expected);
   t.match(compare(side(values), side(others), 'ordinal'), {
     ...expected,
-    wilcoxon: { wins: 2, ties: 5, losses: 1 },
+    wilcoxon: { wins: 5, ties: 2, losses: 1 },
   });
   const alone = (index: number) => `cluster ${index}`;
   t.match(compare(side(values, alone), side(others, alone), 'binary'), { interval: { method: 'newcombe' } });
@@ -162,26 +163,118 @@ t.test(
   },
 );
 
+type Drawn = { baseline: number[]; candidate: number[] };
+
 /** The share of experiments that pass for not worse although the true loss is just the margin. */
-function passing(count: number, experiments: number): number {
-  const margin = 0.5;
+function passing(
+  draw: (random: Random) => Drawn,
+  experiments: number,
+  kind: MetricKind,
+  options: Partial<CompareOptions>,
+): number {
   const passed = experimentSeeds(20_261_127, experiments).filter((random) => {
-    const losses = Array.from({ length: count }, () => normal(random) - margin);
-    const options = { margin, seed: random.bits(), resamples: 1_000 };
-    const { verdict } = compare(side(losses.map(() => 0)), side(losses), 'numeric', options);
+    const { baseline, candidate } = draw(random);
+    const seeded = { ...options, seed: random.bits(), resamples: 1_000 };
+    const { verdict } = compare(side(baseline), side(candidate), kind, seeded);
     return verdict === 'not_worse' || verdict === 'better';
   });
   return passed.length / experiments;
 }
 
+/** Three standard errors of a share of 0.025. */
+const chanceOf = (experiments: number) => 3 * Math.sqrt((0.025 * 0.975) / experiments);
+
 t.test('a loss of just the margin passes in 2.5 % of experiments at most, with few items too', async (t) => {
-  const experiments = 600;
-  // Three standard errors of a share of 0.025.
-  const chance = 3 * Math.sqrt((0.025 * 0.975) / experiments);
+  const [experiments, margin] = [600, 0.5];
   for (const count of [2, 3, 4, 5, 12, 30]) {
-    const share = passing(count, experiments);
-    t.ok(share <= 0.025 + chance, `${count} items: ${share}`);
+    const draw = (random: Random) => {
+      const candidate = Array.from({ length: count }, () => normal(random) - margin);
+      return { baseline: candidate.map(() => 0), candidate };
+    };
+    const share = passing(draw, experiments, 'numeric', { margin });
+    t.ok(share <= 0.025 + chanceOf(experiments), `${count} items: ${share}`);
   }
+});
+
+t.test('so it does of ratings most of which are equal, and some of which lose much', async (t) => {
+  const experiments = 300;
+  for (const count of [6, 10, 20, 60]) {
+    const draw = (random: Random) => {
+      const baseline = Array.from({ length: count }, () => 5);
+      const candidate = baseline.map((rating) => {
+        const place = random.uniform();
+        return place < 0.1 ? rating - 3 : place < 0.2 ? rating + 1 : rating;
+      });
+      return { baseline, candidate };
+    };
+    const share = passing(draw, experiments, 'ordinal', { margin: 0.2, range: { low: 1, high: 6 } });
+    t.ok(share <= 0.025 + chanceOf(experiments), `${count} ratings: ${share}`);
+  }
+});
+
+t.test('so it does of a margin that is a large share of a mean that is estimated as well', async (t) => {
+  const [experiments, count] = [600, 40];
+  for (const share of [0.1, 0.5, 1]) {
+    const latency = (random: Random) => Math.exp(0.4 * normal(random));
+    const draw = (random: Random) => ({
+      baseline: Array.from({ length: count }, () => latency(random)),
+      candidate: Array.from({ length: count }, () => (1 + share) * latency(random)),
+    });
+    const passed = passing(draw, experiments, 'numeric', { direction: 'lower', marginShare: share });
+    t.ok(passed <= 0.025 + chanceOf(experiments), `${share}: ${passed}`);
+  }
+});
+
+t.test('a margin that is a share is held against each item, however different the items are', async (t) => {
+  const costs = Array.from({ length: 20 }, (_, index) => 2 ** index);
+  const compared = (factor: number) => {
+    const dearer = costs.map((cost, index) => cost * factor * (1 + 0.001 * (index % 3)));
+    return compare(side(costs), side(dearer), 'numeric', { direction: 'lower', marginShare: 0.1 }).verdict;
+  };
+  t.equal(compared(1.05), 'not_worse');
+  t.equal(compared(1.15), 'worse');
+  t.equal(compared(0.9), 'better');
+});
+
+t.test(
+  'where fewer differ than can be called different, what was not seen is bounded by the range',
+  async (t) => {
+    const baseline = Array.from({ length: 50 }, () => 0);
+    const candidate = baseline.map((_, index) => (index < 2 ? -1 : 0));
+    const options = { range: { low: -1, high: 0 }, resamples: 10_000 };
+    const { interval } = compare(side(baseline), side(candidate), 'numeric', options);
+    t.match(interval, { method: 'bounded' });
+    // Two of fifty, by Clopper and Pearson: the 97.5 % quantile of the beta distribution of 3 and 48.
+    t.ok(Math.abs(interval!.low + 0.137138) < 0.004, `${interval!.low}`);
+    const scaled = compare(side(baseline), side(candidate.map((value) => 4 * value)), 'ordinal', {
+      ...options,
+      range: { low: 1, high: 5 },
+    });
+    t.ok(Math.abs(scaled.interval!.low - 4 * interval!.low) < 1e-9);
+    t.match(compare(side(baseline), side(candidate), 'numeric', { margin: 0.5 }), {
+      interval: null,
+      intervalNote: 'fewer than 6 independent items or clusters differ',
+      verdict: 'undecided',
+    });
+    const clusterOf = (index: number) => `${index >> 1}`;
+    const clustered = compare(side(baseline, clusterOf), side(candidate, clusterOf), 'numeric', options);
+    t.match(clustered, { groups: 25, interval: { method: 'bounded' } });
+    t.ok(clustered.interval!.low < interval!.low, 'fewer groups say less');
+  },
+);
+
+t.test('a metric by whose p nothing is decided makes no other harder to decide', async (t) => {
+  const [before, after] = [side([0, 0, 0, 0, 0, 0, 1]), side([1, 1, 1, 1, 1, 1, 1])];
+  const metric = {
+    paired: pairRuns(before, after),
+    options: { kind: 'binary', direction: 'higher' },
+  } as const;
+  const idle = { paired: pairRuns(before, before), options: { ...metric.options, isTested: false } };
+  const [first, second] = compareMetrics([metric, idle]);
+  t.equal(first!.adjustedPValue, first!.pValue!.value);
+  t.equal(second!.adjustedPValue, second!.pValue!.value);
+  const [adjusted] = compareMetrics([metric, { ...idle, options: metric.options }]);
+  t.equal(adjusted!.adjustedPValue, 2 * first!.pValue!.value);
 });
 
 t.test('equal differences of a metric with a range are bounded by what could have gone unseen', async (t) => {
