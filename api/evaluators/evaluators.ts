@@ -231,9 +231,10 @@ export function createEvaluators(context: Context): Evaluators {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await deleteEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
       });
-      // Evaluations that wait for a resume would wait for ever, and others until midnight: they become due, and end as skipped.
+      // Those that wait for a resume would wait for ever. All end here: the worker, which takes them by their turn, would come to
+      // those of other evaluators minutes after a hundred thousand.
       await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
-      await setStates(context, organizationId, { kind: 'budget-changed', evaluatorId });
+      await setStates(context, organizationId, { kind: 'evaluator-deleted', evaluatorId });
       return null;
     },
 

@@ -10,6 +10,8 @@ export type StateChange =
   | { kind: 'evaluator-resumed'; evaluatorId: string }
   /** Evaluations that wait for the budget of the next day become due. */
   | { kind: 'budget-changed'; evaluatorId: string }
+  /** Pending evaluations end as skipped. */
+  | { kind: 'evaluator-deleted'; evaluatorId: string }
   /** Pending evaluations become paused. */
   | { kind: 'run-paused'; runId: string }
   | { kind: 'run-resumed'; runId: string }
@@ -51,8 +53,9 @@ async function changeBatch(
       limit ${BATCH_SIZE} for update skip locked)
     returning ${changedColumns(tx)}`;
   // Other changes only move evaluations that wait between states: they had no outcome before, and have none after.
-  if (change.kind === 'run-cancelled') await noteEvaluations(tx, organizationId, rows);
-  const isDue = change.kind !== 'run-paused' && change.kind !== 'run-cancelled';
+  const isEnd = change.kind === 'run-cancelled' || change.kind === 'evaluator-deleted';
+  if (isEnd) await noteEvaluations(tx, organizationId, rows);
+  const isDue = !isEnd && change.kind !== 'run-paused';
   if (isDue && rows.length > 0) await announceEvaluations(tx);
   return rows.length;
 }
@@ -65,6 +68,9 @@ function assignment(tx: TransactionSql, { kind }: StateChange, at: Date) {
     case 'budget-changed':
       // By the clock that they became due at, so that a batch does not find those of the one before.
       return tx`due_at = now()`;
+    case 'evaluator-deleted':
+      return tx`state = 'skipped', error_code = 'evaluator_deleted', error_message = 'The evaluator was deleted',
+        finished_at = ${at}`;
     case 'run-paused':
       return tx`state = 'paused'`;
     case 'run-cancelled':
@@ -80,6 +86,8 @@ function condition(tx: TransactionSql, change: StateChange) {
     case 'budget-changed':
       return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'pending' and e.error_code = 'budget_exhausted'
         and e.due_at > now()`;
+    case 'evaluator-deleted':
+      return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'pending'`;
     case 'run-paused':
       return tx`e.run_id = ${change.runId} and e.state = 'pending'`;
     case 'run-resumed':

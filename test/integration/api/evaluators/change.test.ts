@@ -11,6 +11,7 @@ import {
   secretBox,
   startEvaluatorApi,
 } from '../../../support/evaluators-process.ts';
+import { insertEvaluations } from './seed-evaluations.ts';
 
 let api: EvaluatorApi;
 t.before(async () => {
@@ -235,6 +236,40 @@ t.test('a change overtaken by another is based on the new version, and restores 
   const owner = { organizationId: api.own.organizationId, evaluatorId: made.id };
   t.strictSame(secretBox.open(last.secrets, owner), { 'headers.authorization': 'Bearer renewed-token' });
 });
+
+t.test(
+  'evaluations that have not begun end with their evaluator, before those of others have waited',
+  async (t) => {
+    const made = await api.make('/v1/evaluator', { name: 'With a backlog', ...RANGE });
+    const other = await api.make('/v1/evaluator', { name: 'Behind it', ...RANGE });
+    const states = ['pending', 'paused', 'running', 'completed', 'error', 'pending'];
+    await insertEvaluations(api, [
+      ...states.map((state) => ({ evaluator_id: made.id, state })),
+      { evaluator_id: other.id, state: 'pending' },
+    ]);
+    const { sql } = api.database;
+    const [before] = await sql<{ last: string }[]>`select coalesce(max(seq), 0) as last from assay.changes`;
+    await api.call(`/v1/evaluator/${made.id}`, { method: 'DELETE' });
+    const statesOf = async (evaluatorId: string) =>
+      (
+        await sql<{ state: string; error_code: string | null; finished_at: Date | null }[]>`
+        select state, error_code, finished_at from assay.evaluations where evaluator_id = ${evaluatorId}
+         order by evaluation_id`
+      ).map(({ state, error_code, finished_at }) =>
+        state === 'skipped' ? [error_code, finished_at !== null] : state,
+      );
+    const skipped = ['evaluator_deleted', true];
+    t.same(await statesOf(made.id), [skipped, skipped, 'running', 'completed', 'error', skipped]);
+    t.same(await statesOf(other.id), ['pending']);
+    const noted = await sql<{ details: { state: string }[] }[]>`
+    select details from assay.changes where seq > ${before!.last} and kind = 'evaluation'`;
+    t.same(
+      noted.flatMap(({ details }) => details.map(({ state }) => state)),
+      ['skipped', 'skipped', 'skipped'],
+      'sinks hear of it',
+    );
+  },
+);
 
 t.test('a deleted evaluator is unknown, its name is free, and its scores are kept', async (t) => {
   const made = await api.make('/v1/evaluator', { name: 'Short-lived', ...RANGE });
