@@ -2,23 +2,22 @@
 import type { WinRateJson } from '#core/contracts/pairwise.ts';
 import { pairLabel } from '#core/scoring/mod.ts';
 import { type Preference, rateOf, settleOrders, winRateOf } from '#core/statistics/mod.ts';
+import { changedItems, type Sides } from '#platform/experiments/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
-/** Two experiments over one dataset. */
-export type Sides = { baselineId: string; candidateId: string };
-
 /**
- * Selects the items `p` that both sides have an answer of, with the record of the first answer on each: `a` the baseline's, `b`
+ * Selects the items `p` that both sides have an answer of, and that were not changed in between, with the record of the first answer on each: `a` the baseline's, `b`
  * the candidate's. Both sides are read at once and grouped: Postgres takes their items for few, and would compare each with each.
  */
-export function pairsOf(tx: TransactionSql, organizationId: string, { baselineId, candidateId }: Sides) {
+export function pairsOf(tx: TransactionSql, organizationId: string, sides: Sides) {
+  const { baselineId, candidateId } = sides;
   const firstOf = (experimentId: string) =>
     tx`(array_agg(x.request_id order by x.repetition) filter (where x.experiment_id = ${experimentId}))[1]`;
   return tx`(
     select x.item_id, ${firstOf(baselineId)} as baseline, ${firstOf(candidateId)} as candidate
       from assay.experiment_runs x
      where x.experiment_id in (${baselineId}, ${candidateId}) and x.organization_id = ${organizationId}
-       and x.state = 'completed' and x.request_id is not null
+       and x.state = 'completed' and x.request_id is not null and x.item_id not in (${changedItems(tx, sides)})
      group by x.item_id) p
       join assay.requests a on a.organization_id = ${organizationId} and a.request_id = p.baseline
       join assay.requests b on b.organization_id = ${organizationId} and b.request_id = p.candidate and p.candidate <> p.baseline`;

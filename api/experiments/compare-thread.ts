@@ -24,6 +24,8 @@ export type CompareTask = {
   candidate: SideTexts;
   /** `ItemColumns` as PostgreSQL wrote them. */
   items: string;
+  /** Ids of items that ask or expect another thing in the versions of both sides. */
+  changed: string[];
   metrics: ChosenMetric[];
   options: { alpha: number; seed: number };
   /** Regressed items that are listed for each metric. */
@@ -46,7 +48,11 @@ export function compareInThread({
   ...texts
 }: CompareTask): MetricComparisonJson[] {
   const items = itemsOf(texts.items);
-  const sides = { baseline: sideOf(texts.baseline, items), candidate: sideOf(texts.candidate, items) };
+  const changed = new Set(texts.changed);
+  const sides = {
+    baseline: sideOf(texts.baseline, items, changed),
+    candidate: sideOf(texts.candidate, items, changed),
+  };
   const tasks = metrics.map((chosen) => taskOf(chosen, sides, options));
   const comparisons = compareMetrics(tasks);
   return tasks.map((task, index) => ({

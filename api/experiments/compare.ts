@@ -9,6 +9,7 @@ import type {
 import { AssayError } from '#core/contracts/errors.ts';
 import type { WinRateJson } from '#core/contracts/pairwise.ts';
 import type { Confusion } from '#core/statistics/mod.ts';
+import { changedItems } from '#platform/experiments/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { FairSlots } from '#platform/process/fair-slots.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
@@ -79,7 +80,7 @@ async function compare(
   const { alpha = DEFAULT_ALPHA, margin = null, cluster = 'cluster', seed = 0 } = body;
   const { regressions = DEFAULT_REGRESSIONS } = body;
   const read = await readAll(sql, organizationId, body, { cluster, alpha });
-  const { baseline, candidates, items, evaluators, ranges, confusions, preferences } = read;
+  const { baseline, candidates, items, changed, evaluators, ranges, confusions, preferences } = read;
   const compared = [];
   for (const candidate of candidates) {
     const sides = { baseline, candidate };
@@ -89,6 +90,7 @@ async function compare(
       baseline: textsOf(baseline),
       candidate: textsOf(candidate),
       items,
+      changed: changed.get(candidate.experimentId)!,
       metrics,
       options: { alpha, seed },
       regressions,
@@ -97,6 +99,7 @@ async function compare(
       ...named(candidate),
       metrics: await pool.run(task, { name: 'compareInThread' }),
       left_out: leftOut,
+      changed_items: task.changed.length,
       win_rates: preferences.get(candidate.experimentId)!,
     });
   }
@@ -129,12 +132,19 @@ async function readAll(
     const evaluatorIds = [baseline!, ...candidates].flatMap((one) => one.evaluators.map(({ id }) => id));
     const evaluators = await findEvaluators(tx, organizationId, evaluatorIds);
     const preferences = new Map<string, WinRateJson[]>();
+    const changed = new Map<string, string[]>();
     for (const { experimentId: candidateId } of candidates) {
       const sides = { baselineId: baseline!.experimentId, candidateId };
+      const items = await tx<{ item_id: string }[]>`${changedItems(tx, sides)}`;
+      changed.set(
+        candidateId,
+        items.map(({ item_id }) => item_id),
+      );
       preferences.set(candidateId, await winRates(tx, organizationId, sides, { evaluator: null, alpha }));
     }
     return {
       preferences,
+      changed,
       baseline: baseline!,
       candidates,
       items: await findItems(tx, organizationId, baseline!, cluster),

@@ -58,6 +58,7 @@ export function createGate({ compare, find }: Options): Gate {
       answered: experiment.completed,
       baselineAnswered: baseline.completed,
       skipped: experiment.skipped,
+      changed: comparison.candidates[0]!.changed_items,
       experimentId: experiment.id,
     };
     const { metrics } = comparison.candidates[0]!;

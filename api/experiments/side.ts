@@ -13,6 +13,8 @@ export type Side = {
   clusters: (string | null)[];
   /** The request of each item in its first repetition that has ended. */
   requests: Map<string, string | null>;
+  /** Items whose answers cannot be compared with those of the other side. */
+  changed: ReadonlySet<string>;
   /** Parsed for one metric at a time: those of twenty evaluators are most of what is read. */
   scores: readonly ScoreTexts[];
 };
@@ -26,12 +28,17 @@ export function itemsOf(text: string): Map<string, ItemFacts> {
   );
 }
 
-export function sideOf({ runs: text, scores }: SideTexts, items: ReadonlyMap<string, ItemFacts>): Side {
+export function sideOf(
+  { runs: text, scores }: SideTexts,
+  items: ReadonlyMap<string, ItemFacts>,
+  changed: ReadonlySet<string>,
+): Side {
   const runs: RunColumns = JSON.parse(text);
   return {
     runs,
     clusters: runs.itemIds.map((itemId) => items.get(itemId)?.cluster ?? null),
     requests: requestsOf(runs),
+    changed,
     scores,
   };
 }
@@ -49,11 +56,12 @@ function requestsOf({ itemIds, repetitions, requestIds }: RunColumns): Side['req
  * cost, latency or tokens.
  */
 export function runsOf(side: Side, metric: ChosenMetric): { measured: Run[]; ungraded: number } {
-  const { runs, clusters } = side;
+  const { runs, clusters, changed } = side;
   const values = valuesOf(side, metric);
   const measured: Run[] = [];
   let answers = 0;
   for (const [index, itemId] of runs.itemIds.entries()) {
+    if (changed.has(itemId)) continue;
     const value = values[index]!;
     // What was erased has no grade any more, and nobody can give it one.
     if (!runs.isError[index] && (value !== null || !runs.isGone[index])) answers += 1;

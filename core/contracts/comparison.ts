@@ -177,6 +177,10 @@ export const ComparisonJson = Type.Object(
             Type.Object({ evaluator_id: Type.String(), name: Type.String(), reason: Type.String() }, closed),
             { description: 'Evaluators whose scores are not comparable' },
           ),
+          changed_items: Type.Integer({
+            description:
+              'Items that ask or expect another thing in the dataset versions of the two experiments: they are left out',
+          }),
           win_rates: Type.Array(WinRateJson, {
             description:
               'Of the evaluators that have judged the two in pairs, each in its latest version that did',

@@ -1,7 +1,7 @@
 /** Ends experiments whose difference from their baseline is certain before all items were asked. */
 import type { EarlyStopRule, Stop } from '#core/contracts/experiment.ts';
 import { decisionOf, PEEK_EVERY } from '#core/statistics/mod.ts';
-import { completeExperiment } from '#platform/experiments/mod.ts';
+import { changedItems, completeExperiment, type Sides } from '#platform/experiments/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 /** An experiment, as far as its looks need it. */
@@ -69,6 +69,9 @@ async function readDifferences(
   experimentId: string,
   evaluatorId: string,
 ): Promise<number[]> {
+  const [sides] = await tx<[Sides]>`
+    select baseline_experiment_id as "baselineId", experiment_id as "candidateId"
+      from assay.experiments where experiment_id = ${experimentId}`;
   const rows = await tx<{ difference: number }[]>`
     with used as (
       select x.*, g.version as grader_version from assay.experiments x
@@ -91,6 +94,7 @@ async function readDifferences(
                                   and (i.to_version is null or i.to_version > used.dataset_version)
         join measured c on c.experiment_id = used.experiment_id and c.item_id = i.item_id
         left join measured b on b.experiment_id = used.baseline_experiment_id and b.item_id = i.item_id
+                            and i.item_id not in (${changedItems(tx, sides)})
        group by 1
     )
     select difference::float8 as difference from groups

@@ -18,6 +18,8 @@ export type GateFacts = {
   baselineAnswered: number;
   /** Items of the candidate that were skipped. */
   skipped: number;
+  /** Items that were changed between the versions of both sides, which are not compared. */
+  changed: number;
   /** The candidate, whose evaluations tell why an answer has no grade. */
   experimentId: string;
 };
@@ -69,14 +71,17 @@ function decide(test: Rule['test'], metric: MetricComparisonJson, facts: GateFac
   if (test.kind === 'bound' && metric.metric === 'errors') return decideErrors(test, facts);
   const { pairs, candidate_mean: candidate, baseline_mean: baseline } = metric;
   if (pairs === 0 || candidate === null || baseline === null)
-    return { outcome: 'undecided', sentence: `No item was measured on both sides${skippedToo(facts)}` };
+    return {
+      outcome: 'undecided',
+      sentence: `No item was measured on both sides${skippedToo(facts)}${changedToo(facts)}`,
+    };
   if (test.kind === 'bound') {
     const bound = test.unit === 'times' ? test.value * baseline : test.value;
     const of =
       test.unit === 'times' ? `, ${number(test.value)} times the ${number(baseline)} of the baseline` : '';
     return bounded(test.operator, candidate, bound, `The mean is ${number(candidate)}, and must be`, of);
   }
-  const sentence = `${describeDifference(metric, facts.alpha)}${missing(metric)}`;
+  const sentence = `${describeDifference(metric, facts.alpha)}${missing(metric)}${changedToo(facts)}`;
   const { verdict } = metric;
   if (verdict === 'better' || (verdict === 'not_worse' && test.kind === 'not-worse'))
     return { outcome: 'pass', sentence };
@@ -129,6 +134,13 @@ function decideCount(
 function skippedToo({ skipped }: GateFacts): string {
   if (skipped === 0) return '';
   return skipped === 1 ? ' (1 item was skipped)' : ` (${skipped} items were skipped)`;
+}
+
+/** Tells of items whose answers cannot be compared. */
+function changedToo({ changed }: GateFacts): string {
+  return changed === 0
+    ? ''
+    : `; not compared are ${changed} items that the dataset's versions of both have differently`;
 }
 
 /** Relative difference of equal values that arithmetic explains. */

@@ -91,6 +91,28 @@ t.test('where there is no difference all items are asked', async (t) => {
   t.match(await world.ended(id), { stopped: null, completed: ITEMS, skipped: 0 });
 });
 
+t.test('answers to items that were changed since the baseline end nothing', async (t) => {
+  const few = await world.dataset(questions(120));
+  const before = await make({ ...model('gpt-4o'), datasetId: few, concurrency: 32 });
+  await world.ended(before.id);
+  const { items } = await api<{ items: { id: string; request: object }[] }>(
+    'POST',
+    `/v1/dataset/${few}/items/query`,
+    { limit: 200 },
+  );
+  await api('POST', `/v1/dataset/${few}/items`, {
+    items: items.map(({ id, request }) => ({ id, request: { ...request, max_tokens: 21 } })),
+  });
+  const { id } = await make({
+    ...model('gpt-4o-mini'),
+    datasetId: few,
+    baseline: before.id,
+    earlyStop: {},
+    concurrency: 4,
+  });
+  t.match(await world.ended(id), { dataset_version: 2, stopped: null, completed: 120, skipped: 0 });
+});
+
 t.test('what cannot end early is refused with the reason', async (t) => {
   const refused = (body: object, error: RegExp) => t.rejects(make(body), { message: error });
   await refused({ ...model('gpt-4o'), earlyStop: {} }, /400 earlyStop needs a baseline/);

@@ -43,7 +43,8 @@ async function answered(
     evaluatorIds,
   });
   const items = await sql<{ id: string }[]>`
-    select item_id as id from assay.dataset_items where dataset_id = ${datasetId} order by external_id`;
+    select item_id as id from assay.dataset_items
+     where dataset_id = ${datasetId} and to_version is null order by external_id`;
   const requests = await insertRequests(
     sql,
     organizationId,
@@ -272,6 +273,46 @@ t.test('rules that bound what was measured make no other rule of a gate harder t
   const metric = metricOf(gate.comparison, 'bold');
   t.equal(metric.adjusted_p_value, metric.p_value);
   t.match(gate, { outcome: 'pass' });
+});
+
+t.test('items that were changed in between are not compared, nor judged in pairs', async (t) => {
+  const lasting = await evaluator('lasting');
+  const datasetId = await dataset(20);
+  const scores = (score: number) => Array.from({ length: 20 }, () => ({ score }));
+  const baseline = await answered(datasetId, [lasting], scores(0));
+  const item = (number: string, content: string, more: object = {}) => ({
+    externalId: `item ${number}`,
+    request: { model: 'gpt-4o', messages: [{ role: 'user', content }] },
+    ...more,
+  });
+  await api.make(`/v1/dataset/${datasetId}/items`, {
+    items: [
+      item('000', 'Another question'),
+      item('001', 'Question 1', { expected: 'Yes' }),
+      item('002', 'Question 2', { metadata: { by: 'Ada' }, split: 'test' }),
+    ],
+  });
+  const candidate = await answered(datasetId, [lasting], scores(1));
+  await sql`update assay.experiments set state = 'completed' where experiment_id in ${sql([baseline, candidate])}`;
+  const comparison = await compare({ baseline, candidates: [candidate] });
+  t.equal(comparison.candidates[0]!.changed_items, 2);
+  t.match(metricOf(comparison, 'lasting'), { pairs: 18, missing_baseline: 0, missing_candidate: 0 });
+  t.match(metricOf(comparison, 'cost_usd'), { pairs: 18 });
+  const gate = await api.make<GateJson>(`/v1/experiment/${candidate}/gate`, {
+    baseline,
+    rules: ['lasting better'],
+  });
+  t.match(
+    gate.rules[0]!.sentence,
+    "not compared are 2 items that the dataset's versions of both have differently",
+  );
+  const { id: preferring } = await api.make<{ id: string }>('/v1/evaluator', {
+    name: 'preferring',
+    scoring_type: 'LLM-PAIRWISE',
+    llm_template: { model: 'gpt-4o-mini', prompt: 'Which is better?' },
+  });
+  const pairs = await api.make(`/v1/evaluator/${preferring}/pairwise`, { baseline, candidate, dryRun: true });
+  t.match(pairs, { pairs: 18 });
 });
 
 t.test('a difference is corrected by how often people agree with the evaluator', async (t) => {

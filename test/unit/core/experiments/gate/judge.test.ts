@@ -11,6 +11,7 @@ const FACTS: GateFacts = {
   answered: 200,
   baselineAnswered: 196,
   skipped: 0,
+  changed: 0,
   experimentId: '0194-candidate',
 };
 

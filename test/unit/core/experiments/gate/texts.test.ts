@@ -51,6 +51,7 @@ t.test('Markdown shows names as code, and nothing in them is a link, a tag or an
         id: 'c',
         name: HOSTILE,
         left_out: [],
+        changed_items: 0,
         win_rates: [],
         metrics: [
           {
