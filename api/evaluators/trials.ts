@@ -115,7 +115,7 @@ export function createTrials({ sql, listener, clock, patience }: TrialsOptions):
     organizationId: string,
     trialId: string,
     one: Waiting,
-    patienceMs: number,
+    { patienceMs, tooLong }: { patienceMs: number; tooLong: string },
   ): Promise<TrialResult> {
     const start = clock.monotonic();
     for (;;) {
@@ -126,9 +126,17 @@ export function createTrials({ sql, listener, clock, patience }: TrialsOptions):
       if (!isTaken && waitedMs >= takenMs) {
         throw unavailable('No evaluators process is free, or none runs: try again');
       }
-      if (waitedMs >= patienceMs) throw unavailable('The evaluators took too long: try again');
+      if (waitedMs >= patienceMs) throw unavailable(tooLong);
     }
   }
+
+  const patienceWith = (body: TrialBody) =>
+    isLocal(body)
+      ? { patienceMs: localMs, tooLong: 'The evaluators took too long: try again' }
+      : {
+          patienceMs: remoteMs,
+          tooLong: `The judge or service has not answered within ${remoteMs / 1_000} s, which is as long as a try-out waits`,
+        };
 
   const deleteTrial = (organizationId: string, trialId: string) =>
     inOrganization(
@@ -143,7 +151,7 @@ export function createTrials({ sql, listener, clock, patience }: TrialsOptions):
     waiting.set(trialId, one);
     try {
       await insertTrial(organizationId, trialId, body);
-      return await awaitResult(organizationId, trialId, one, isLocal(body) ? localMs : remoteMs);
+      return await awaitResult(organizationId, trialId, one, patienceWith(body));
     } finally {
       waiting.delete(trialId);
       await deleteTrial(organizationId, trialId);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import type { TestTrial } from '#core/contracts/trial.ts';
+import type { TestTrial, TrialBody } from '#core/contracts/trial.ts';
 import { createListener } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createTrials } from '../../../../api/evaluators/mod.ts';
@@ -263,8 +263,8 @@ function trialsWith(t: { teardown(clean: () => Promise<void>): void }, patience:
     await trials.stop();
     await sql.end();
   });
-  return (organizationId = api.own.organizationId) =>
-    trials.run({ organizationId, body: { kind: 'compile', code: 'x' } });
+  return (organizationId = api.own.organizationId, body: TrialBody = { kind: 'compile', code: 'x' }) =>
+    trials.run({ organizationId, body });
 }
 
 t.test('without an evaluators process, a trial fails soon and leaves no row', async (t) => {
@@ -327,7 +327,7 @@ t.test(
 );
 
 t.test('a trial whose evaluators process never answers fails in time', async (t) => {
-  const run = trialsWith(t, { localMs: 1_200 });
+  const run = trialsWith(t, { localMs: 1_200, remoteMs: 1_500 });
   const taking = setInterval(() => {
     api.database.sql`update assay.evaluator_trials set taken_at = now()`.catch(() => {});
   }, 50);
@@ -335,6 +335,11 @@ t.test('a trial whose evaluators process never answers fails in time', async (t)
   await t.rejects(run(), {
     code: 'evaluators_unavailable',
     message: 'The evaluators took too long: try again',
+  });
+  const judge = { kind: 'test', scoringType: 'LLM-BOOLEAN', testInput: {} } as TrialBody;
+  await t.rejects(run(api.own.organizationId, judge), {
+    code: 'evaluators_unavailable',
+    message: 'The judge or service has not answered within 1.5 s, which is as long as a try-out waits',
   });
 });
 

@@ -17,6 +17,7 @@ const candidate = {
   id: 'c1',
   name: 'c1',
   left_out: [],
+  changed_items: 0,
   win_rates: [],
   metrics: [
     metric('a', 'undecided', 2),
