@@ -28,9 +28,19 @@ const WEEKS_AHEAD = 2;
  */
 const CLOCK_MARGIN_MS = HOUR_MS;
 
-/** Returns whether an entry is too old to be stored: its partition is dropped or about to be, and must not be created again. */
+/** No partition is made for an earlier time, which only a wrong clock gives. */
+const EARLIEST_MS = Date.UTC(2020, 0, 1);
+
+/**
+ * Returns whether an entry is too old to be stored: its partition is dropped or about to be, and must not be created again. One
+ * that a wrong clock dated before all partitions is not: it becomes a dead letter, as without a retention.
+ */
 export function isExpired(createdAtMs: number, nowMs: number, retentionDays: number | null): boolean {
-  return retentionDays !== null && createdAtMs < nowMs - retentionDays * DAY_MS;
+  return (
+    retentionDays !== null &&
+    createdAtMs >= EARLIEST_MS &&
+    createdAtMs < nowMs - retentionDays * DAY_MS
+  );
 }
 
 /** Options of keeping partitions. */

@@ -139,7 +139,7 @@ export class BatchStore {
       }
       return items.length === entries.length;
     });
-    return await this.#estimate(items);
+    return await this.#estimate(await this.#markExpired(items));
   }
 
   /**
@@ -287,14 +287,26 @@ export class BatchStore {
   }
 
   #prepareOne(entry: BatchEntry): ItemWith<BuiltRecord> {
-    const { clock, retentionDays, catalog } = this.#options;
     try {
-      const record = buildRecord(entry, catalog);
-      const isTooOld = isExpired(record.request.created_at.getTime(), clock.now(), retentionDays);
-      return isTooOld ? { entry, kind: 'expired' } : { entry, kind: 'record', record };
+      return { entry, kind: 'record', record: buildRecord(entry, this.#options.catalog) };
     } catch (error) {
       return { entry, kind: 'dead letter', reason: describeError(error) };
     }
+  }
+
+  /**
+   * Marks the records that are too old to be stored, as the weeks that are dropped: by this process's clock or by that of
+   * Postgres, whichever is behind. A clock that is days ahead would throw away what was logged a moment ago.
+   */
+  async #markExpired(items: readonly ItemWith<BuiltRecord>[]): Promise<readonly ItemWith<BuiltRecord>[]> {
+    const { clock, retentionDays, sql } = this.#options;
+    const isOld = (item: ItemWith<BuiltRecord>, nowMs: number) =>
+      item.kind === 'record' && isExpired(item.record.request.created_at.getTime(), nowMs, retentionDays);
+    const ownMs = clock.now();
+    if (!items.some((item) => isOld(item, ownMs))) return items;
+    const [row] = await sql<{ now: Date }[]>`select now() as now`;
+    const nowMs = Math.min(ownMs, row!.now.getTime());
+    return items.map((item) => (isOld(item, nowMs) ? { entry: item.entry, kind: 'expired' } : item));
   }
 
   /**

@@ -53,3 +53,21 @@ t.test(
     t.equal((await sql`select 1 from assay.requests`).length, 1);
   },
 );
+
+t.test('a clock of ingest that is ahead makes no entry expire', async (t) => {
+  const { sql } = await databaseFor(t);
+  const clock = { ...systemClock, now: () => Date.now() + 40 * DAY_MS };
+  const store = new BatchStore({ sql, log, clock, retentionDays: 30 });
+  const entryOf = (daysAgo: number): BatchEntry => ({
+    ...logEntry({ createdAtMs: Date.now() - daysAgo * DAY_MS }),
+    origin: `test/${daysAgo}`,
+  });
+  t.match(await store.store({ entries: [entryOf(0), entryOf(29), entryOf(31)] }), { stored: 2, expired: 1 });
+});
+
+t.test('an entry that a clock without a battery dated 1970 becomes a dead letter', async (t) => {
+  const { sql } = await databaseFor(t);
+  const store = new BatchStore({ sql, log, clock: systemClock, retentionDays: 30 });
+  const entry = { ...logEntry({ createdAtMs: 60_000 }), origin: 'test' };
+  t.match(await store.store({ entries: [entry] }), { stored: 0, deadLetters: 1, expired: 0 });
+});

@@ -112,6 +112,7 @@ t.test('an entry is expired once it is older than the retention, and never witho
   t.equal(isExpired(NOW - 30 * DAY_MS, NOW, 30), false);
   t.equal(isExpired(NOW - 30 * DAY_MS - 1, NOW, 30), true);
   t.equal(isExpired(0, NOW, null), false);
+  t.equal(isExpired(0, NOW, 30), false, 'no clock that is right gives this time');
 });
 
 t.test(
