@@ -40,7 +40,8 @@ export const VARIABLES = Type.Object({
   NATS_CREDS: optionalText('a file', {
     group: 'Storage',
     roles: PROCESSES,
-    description: 'A credentials file for `NATS_URL`.',
+    description:
+      'A credentials file for `NATS_URL`. It is read again for each connection, so it can be renewed while Assay runs.',
   }),
   RETENTION_DAYS: integer(0, 36_500, {
     default: 0,

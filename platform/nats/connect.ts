@@ -47,14 +47,28 @@ function credentialsOf(
   { credsAuthenticator }: Library,
   address: NatsAddress,
 ): Pick<NodeConnectionOptions, 'authenticator'> {
-  if (address.credentialsFile === null) return {};
+  const { credentialsFile } = address;
+  if (credentialsFile === null) return {};
+  const answerFrom = (credentials: Buffer, nonce?: string) => credsAuthenticator(credentials)(nonce);
   try {
-    const authenticator = credsAuthenticator(readFileSync(address.credentialsFile));
+    let valid = readFileSync(credentialsFile);
     // The authenticator parses the file only when a server asks for it. A problem should be known before that.
-    authenticator('nonce');
-    return { authenticator };
+    answerFrom(valid, 'nonce');
+    return {
+      // Reads the file for each connection: credentials end, and are renewed in it. One that is being written does not count.
+      authenticator: (nonce) => {
+        try {
+          const renewed = readFileSync(credentialsFile);
+          const answer = answerFrom(renewed, nonce);
+          valid = renewed;
+          return answer;
+        } catch {
+          return answerFrom(valid, nonce);
+        }
+      },
+    };
   } catch (error) {
-    throw new NatsRefusalError(`Cannot read NATS_CREDS ${address.credentialsFile}: ${describeError(error)}`, {
+    throw new NatsRefusalError(`Cannot read NATS_CREDS ${credentialsFile}: ${describeError(error)}`, {
       cause: error,
     });
   }

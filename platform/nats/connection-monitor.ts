@@ -2,6 +2,8 @@
  * Watches whether a connection to NATS is up. A request over a connection that was lost is not answered after it is back, and runs
  * into its timeout of seconds: a caller that knows of the loss asks again at once.
  */
+import { describeError } from '#core/contracts/errors.ts';
+import { FailureLog } from '../observability/failure-log.ts';
 import type { Logger } from '../observability/log.ts';
 import type { NatsConnection } from './connect.ts';
 
@@ -60,16 +62,20 @@ export class ConnectionMonitor {
   }
 
   async #watch(connection: NatsConnection, log: Logger): Promise<void> {
-    for await (const { type } of connection.status()) {
-      if (type === 'disconnect') {
+    const failures = new FailureLog(log);
+    for await (const status of connection.status()) {
+      if (status.type === 'disconnect') {
         this.#epoch += 1;
+        // Each attempt that a server refuses ends in one, too.
+        if (this.#isUp) log.warn('lost the connection to NATS');
         this.#isUp = false;
-        log.warn('lost the connection to NATS');
         callAll(this.#onDisconnect);
-      } else if (type === 'reconnect') {
+      } else if (status.type === 'reconnect') {
         this.#isUp = true;
         log.info('reconnected to NATS');
         callAll(this.#onReconnect);
+      } else if (status.type === 'error') {
+        failures.note('warn', { error: describeError(status.error) }, 'NATS reports an error');
       }
     }
     callAll(this.#onReconnect);
