@@ -1,6 +1,14 @@
 /** `postmaster.pid`: a running server's description of itself, which a killed server leaves behind. */
 import { execFileSync } from 'node:child_process';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -9,6 +17,8 @@ const POLL_MS = 20;
 /** A fast shutdown writes a checkpoint; the immediate one that follows writes nothing, and recovers at the next start. */
 const FAST_SHUTDOWN_MS = 15_000;
 const IMMEDIATE_SHUTDOWN_MS = 5_000;
+/** A server that starts fills the file at once; a machine under load may keep it from that for a moment. */
+const FILL_MS = 1_000;
 
 function readLines(cluster: string): string[] | null {
   try {
@@ -50,15 +60,63 @@ async function endsWithin(cluster: string, pid: number, waitMs: number): Promise
   return true;
 }
 
+/** Returns whether the first line of the file is a process id. */
+function isFilled(lines: string[]): boolean {
+  const pid = Number(lines[0]);
+  return Number.isSafeInteger(pid) && pid > 1;
+}
+
+/**
+ * Returns the lines of the file; null when there is none. One that names no process, as a power cut or a full disk leaves it, is
+ * removed, because a new server refuses to start beside it.
+ * @throws Error with a sentence when a process may still use the cluster
+ */
+async function filledLines(cluster: string): Promise<string[] | null> {
+  const deadline = performance.now() + FILL_MS;
+  for (;;) {
+    const lines = readLines(cluster);
+    if (lines === null || isFilled(lines)) return lines;
+    if (performance.now() > deadline) break;
+    await sleep(POLL_MS);
+  }
+  const file = join(cluster, 'postmaster.pid');
+  const users = processesIn(cluster);
+  if (users === null || users.length > 0) {
+    const who = users === null ? 'a PostgreSQL' : `a PostgreSQL (process ${users.join(', ')})`;
+    throw new Error(
+      `${file} names no process, and ${who} may use ${cluster}: end it, remove the file, then start again`,
+    );
+  }
+  rmSync(file, { force: true });
+  return null;
+}
+
+/** Returns the processes that work in a directory, as each process of a server does in its cluster; null: this system does not tell. */
+function processesIn(directory: string): number[] | null {
+  if (!existsSync('/proc/self/cwd')) return null;
+  const wanted = realpathSync(directory);
+  return readdirSync('/proc')
+    .filter((name) => /^\d+$/.test(name))
+    .map(Number)
+    .filter((pid) => {
+      try {
+        return readlinkSync(`/proc/${pid}/cwd`) === wanted;
+      } catch {
+        // It has ended, or belongs to another user, as no server of this cluster does.
+        return false;
+      }
+    });
+}
+
 /**
  * Stops a server on `cluster` that outlived its supervisor. The caller holds the lock on the data directory, so that no
  * other supervisor uses that server.
  * @throws Error with a sentence when it does not stop
  */
 export async function stopOrphan(cluster: string): Promise<{ stopped: boolean }> {
-  const lines = readLines(cluster);
-  const pid = Number(lines?.[0]);
-  if (lines === null || !Number.isSafeInteger(pid) || pid <= 1) return { stopped: false };
+  const lines = await filledLines(cluster);
+  if (lines === null) return { stopped: false };
+  const pid = Number(lines[0]);
   if (!isServerOf(cluster, pid)) {
     leaveToParent(cluster, lines);
     return { stopped: false };

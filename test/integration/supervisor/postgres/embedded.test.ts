@@ -91,6 +91,32 @@ t.test(
   },
 );
 
+t.test(
+  'an empty postmaster.pid, as a power cut leaves it, prevents a start only while the cluster is used',
+  { skip: !existsSync('/proc/self/cwd') },
+  async (t) => {
+    const dataDir = temporaryDataDir();
+    t.teardown(dataDir.remove);
+    const first = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+    await asking(first.url, (sql) => sql`create table kept ()`);
+    const cluster = join(dataDir.path, 'postgres');
+    const file = join(cluster, 'postmaster.pid');
+    process.kill(Number(readFileSync(file, 'utf8').split('\n')[0]), 'SIGKILL');
+    await first.exited;
+    writeFileSync(file, '');
+    const session = spawn('sleep', ['60'], { cwd: cluster });
+    t.teardown(() => session.kill());
+    await t.rejects(startEmbeddedPostgres({ dataDir: dataDir.path, log }), {
+      message: new RegExp(`names no process, and a PostgreSQL \\(process .*${session.pid}.*\\) may use`),
+    });
+    session.kill();
+    await once(session, 'exit');
+    const second = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+    t.equal((await asking(second.url, (sql) => sql`select from kept`)).length, 0);
+    await second.stop();
+  },
+);
+
 t.test('an interrupted first start of the embedded PostgreSQL does not prevent the next one', async (t) => {
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
