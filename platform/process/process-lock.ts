@@ -3,6 +3,7 @@
  * process id is written, so none can be stale or belong to another process by now.
  */
 import { DatabaseSync } from 'node:sqlite';
+import { describeError } from '#core/contracts/errors.ts';
 
 export type Lock = {
   /** Releases the lock. Does nothing the second time. */
@@ -25,16 +26,18 @@ function isBusy(error: unknown): boolean {
 /**
  * Takes the lock at `path`, a file that is created if missing and never removed. Returns null when another process, or this
  * one, holds it.
- * @throws Error when the file cannot be created or is not a lock file
+ * @throws Error when the file cannot be created or is not a lock file, then with its name
  */
 export function tryLock(path: string): Lock | null {
-  const database = new DatabaseSync(path);
+  let database: DatabaseSync | null = null;
   try {
+    database = new DatabaseSync(path);
     database.exec(TAKE);
   } catch (error) {
-    database.close();
+    database?.close();
     if (isBusy(error)) return null;
-    throw error;
+    // SQLite's own words name no file.
+    throw new Error(`Cannot take the lock ${path}: ${describeError(error)}`, { cause: error });
   }
   heldDatabases.add(database);
   return {

@@ -63,7 +63,11 @@ t.test('a waiter gets the lock when it is released, or gives up in time', async 
   second?.release();
 });
 
-t.test('locking a file that is not a lock file is an error', async (t) => {
+t.test('locking a file that is not a lock file is an error that names it', async (t) => {
   const path = join(t.testdir({ lock: 'x'.repeat(4_096) }), 'lock');
-  t.throws(() => tryLock(path));
+  t.throws(() => tryLock(path), { message: `Cannot take the lock ${path}: file is not a database` });
+  const nowhere = join(t.testdirName, 'none', 'lock');
+  t.throws(() => tryLock(nowhere), {
+    message: `Cannot take the lock ${nowhere}: unable to open database file`,
+  });
 });
