@@ -10,8 +10,10 @@ import { withoutErased } from './erased.ts';
 import { estimateUsage } from './estimate-usage.ts';
 import { countExperiments } from './experiments.ts';
 import { RecordFilters } from './filter-records.ts';
+import { countJudgeCalls } from './judge-calls.ts';
 import { findOnlineEvaluators, sampleRecords } from './online-evaluators.ts';
 import { scheduleEvaluations } from './schedule.ts';
+import { scheduleSessions } from './schedule-sessions.ts';
 import { countSessions } from './sessions.ts';
 import { ensurePartitions, insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
@@ -80,16 +82,16 @@ async function retryWith(
       if (count === 0) return false;
       const added = await insertRecords(tx, present.records);
       const online = await findOnlineEvaluators(tx, present.records);
-      if (online.length > 0) {
-        const samples = online
-          .filter(({ scope }) => scope === 'request')
-          .map((one) => sampleRecords(one, present.records));
-        // Ingest pauses evaluators with a bad filter; a retry need not.
-        const { chosen } = await new RecordFilters({ clock: systemClock }).apply(tx, samples);
-        await scheduleEvaluations(tx, chosen, true);
-      }
+      await countJudgeCalls(tx, present.records);
       await countExperiments(tx, present.records);
+      const samples = online.map((one) =>
+        sampleRecords(one, one.scope === 'session' ? added : present.records),
+      );
+      // Ingest pauses evaluators with a bad filter; a retry need not.
+      const { chosen } = await new RecordFilters({ clock: systemClock }).apply(tx, samples);
+      await scheduleEvaluations(tx, chosen, true);
       await countSessions(tx, added);
+      await scheduleSessions(tx, chosen);
       await tx`
         select assay.audit_dead_letter('retry', ${id}, ${letter.organizationId}::uuid, ${letter.requestId}),
                pg_notify(${CHANGES_CHANNEL}, '')`;

@@ -6,6 +6,8 @@ import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { nextState, settle } from '../../../evaluators/queue/mod.ts';
+import { deadLetterOf, insertDeadLetter } from '../../../ingest/dead-letters.ts';
+import { retryAllDeadLetters } from '../../../ingest/retry-dead-letter.ts';
 import { BatchStore } from '../../../ingest/store-batch.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startWorld } from '../../support/evaluation-queue.ts';
@@ -270,4 +272,24 @@ t.test('a judge call reported before the migration to single calls is not charge
   const entries = [reportedId, laterId].map((id) => recordOf(organizationId, evaluationId!, id));
   await store.store({ entries });
   t.same(await world.spent(), { [evaluator.evaluatorId]: 2 * NANO_OF_A_CALL });
+});
+
+t.test('a judge call that was a dead letter is charged when it is stored', async (t) => {
+  const world = await startWorld(t);
+  const { sql } = world;
+  const organizationId = await world.organization();
+  const evaluator = await world.evaluator(organizationId, { scoringType: 'LLM-BOOLEAN' });
+  const [evaluationId] = await world.schedule(evaluator, await world.requests(organizationId, 1));
+  const entry = logEntry(
+    {
+      organizationId,
+      source: 'evaluator',
+      requestModel: 'gpt-4o',
+      properties: [['Assay-Evaluation-Id', evaluationId!]],
+    },
+    { response: { model: 'gpt-4o', usage: { prompt_tokens: 8, completion_tokens: 0, total_tokens: 8 } } },
+  );
+  await sql.begin((tx) => insertDeadLetter(tx, deadLetterOf({ ...entry, origin: 'test' }, 'why')));
+  t.same(await retryAllDeadLetters(sql), { stored: 1, refused: 0 });
+  t.equal((await world.spent())[evaluator.evaluatorId], 8 * NANO_PER_PROMPT_TOKEN);
 });

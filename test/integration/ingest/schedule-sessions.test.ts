@@ -2,6 +2,7 @@
 import t from 'tap';
 import { isSampled } from '#core/scoring/mod.ts';
 import { claim } from '../../../evaluators/queue/mod.ts';
+import { retryAllDeadLetters } from '../../../ingest/retry-dead-letter.ts';
 import { FIXED_EVALUATOR, SUCCEEDED, scheduleWorld } from './schedule-world.ts';
 
 const setUp = await scheduleWorld(t);
@@ -146,4 +147,18 @@ t.test("evaluators of requests and of sessions do not get in each other's way", 
   await world.ingest();
   t.same(await world.scheduledFor(ofRequests), [...ids].sort());
   t.same(await world.scheduledFor(ofSessions), [ids[1]]);
+});
+
+t.test('a request that was a dead letter schedules its session when it is stored', async (t) => {
+  const world = await setUp(t);
+  const { online, logged, ingest, sql } = world;
+  await online({ scope: 'session', idleSeconds: 600 });
+  await sql`alter table assay.request_bodies add constraint refused check (false) not valid`;
+  t.teardown(() => sql`alter table assay.request_bodies drop constraint if exists refused`);
+  const id = await logged({ sessionId: 'chat', createdAtMs: at(1) });
+  await ingest();
+  t.same(await places(world), []);
+  await sql`alter table assay.request_bodies drop constraint refused`;
+  t.same(await retryAllDeadLetters(sql), { stored: 1, refused: 0 });
+  t.same(await places(world), [`chat ${id} pending`]);
 });
