@@ -9,7 +9,7 @@ import {
   NatsRefusalError,
   publicAddresses,
 } from '../../nats/mod.ts';
-import { declareLogStream, jetStreamErrorCode, NoJetStreamError } from './log-stream.ts';
+import { declareLogStream, jetStreamErrorCode, NO_ROOM_FOR_STREAM, NoJetStreamError } from './log-stream.ts';
 
 /** A server that has just started takes connections a moment before JetStream responds. */
 const JETSTREAM_GRACE_MS = 2_000;
@@ -17,9 +17,6 @@ const RETRY_MS = 200;
 
 const UNPROTECTED =
   'the NATS stream can be purged, and log entries are lost by it: set deny_purge and deny_delete with `nats stream edit`, or let the user of Assay update streams (docs/deployment.md)';
-
-/** JetStream's error codes of limits that leave no room for the stream: nats-server/server/errors.json. */
-const NO_ROOM = [10_002, 10_027, 10_047, 10_113, 10_122];
 
 /**
  * Checks the servers once, when a role starts, so that the operator learns at once of a problem that waiting cannot solve.
@@ -67,7 +64,7 @@ function refusalOf(error: unknown, address: NatsAddress): NatsRefusalError | nul
     return new NatsRefusalError(`NATS at ${servers} gives this user too few rights: ${why}`, {
       cause: error,
     });
-  if (NO_ROOM.includes(jetStreamErrorCode(error) ?? 0))
+  if (NO_ROOM_FOR_STREAM.includes(jetStreamErrorCode(error) ?? 0))
     return new NatsRefusalError(`NATS at ${servers} has no room for the stream ${LOG_STREAM}: ${why}`, {
       cause: error,
     });

@@ -44,6 +44,8 @@ const STREAM_NAME_IN_USE = 10_058;
 const HAS_CONSUMER = [10_099, 10_100];
 const NO_CONSUMER = 10_014;
 const NOT_ENABLED = [10_039, 10_076];
+/** Limits that leave no room for a stream. */
+export const NO_ROOM_FOR_STREAM: readonly number[] = [10_002, 10_027, 10_047, 10_113, 10_122];
 
 /**
  * The settings that keep messages in the stream until they are acknowledged. Without them, a purge moves the consumer's
@@ -119,8 +121,12 @@ async function declareStream(manager: JetStreamManager): Promise<boolean> {
     });
     return true;
   } catch (error) {
-    if (jetStreamErrorCode(error) !== STREAM_NAME_IN_USE) throw error;
-    const { config } = await manager.streams.info(LOG_STREAM);
+    const code = jetStreamErrorCode(error) ?? 0;
+    if (code !== STREAM_NAME_IN_USE && !NO_ROOM_FOR_STREAM.includes(code)) throw error;
+    // A server looks for room first: an operator may have made the stream with fewer bytes, for which there is some.
+    const { config } = await manager.streams.info(LOG_STREAM).catch(() => {
+      throw error;
+    });
     requireEssentials(config);
     // Earlier builds declared it without them. To set them takes nothing away from it; a user who may not goes on as before.
     if (config.deny_purge && config.deny_delete) return true;

@@ -73,6 +73,18 @@ t.test('a NATS user with too few rights, or without room for the stream, is told
   });
 });
 
+t.test('a stream that was made with the bytes that there are is accepted', { skip }, async (t) => {
+  await using small = await startNats({ limits: 'max_file_store: 10MB' });
+  const connection = await connect({ servers: small.url });
+  const { streams } = await jetstreamManager(connection);
+  const fitting = { retention: 'workqueue', discard: 'new', max_bytes: 9_000_000 } as const;
+  await streams.add({ name: 'LOGS', subjects: ['assay.logs'], ...fitting });
+  await check(small.url);
+  const { config } = await streams.info('LOGS');
+  t.match(config, { max_bytes: 9_000_000, deny_purge: true });
+  await connection.close();
+});
+
 t.test('a JetStream that does not answer, as without a leader, is waited for', { skip }, async (t) => {
   await using nats = await startNats({ jetStream: false });
   const connection = await connect({ servers: nats.url });
