@@ -14,10 +14,11 @@ import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
  */
 export async function storePart(sql: Sql, origin: string, part: EntryPart): Promise<LogEntry | null> {
   const { index, count, cutBytes, bytes } = part;
+  // One that comes again becomes a new version of its row: others of its entry are on their way (stray-parts.ts).
   await sql`
     insert into assay.entry_parts (origin, cut_bytes, part, bytes)
     values (${origin}, ${cutBytes}, ${index}, ${bytes})
-    on conflict do nothing`;
+    on conflict (origin, cut_bytes, part) do update set part = excluded.part`;
   const [row] = await sql<{ there: number }[]>`
     select count(*)::int as there from assay.entry_parts where origin = ${origin} and cut_bytes = ${cutBytes}`;
   if (row!.there < count) return null;

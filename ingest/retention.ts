@@ -36,11 +36,7 @@ const EARLIEST_MS = Date.UTC(2020, 0, 1);
  * that a wrong clock dated before all partitions is not: it becomes a dead letter, as without a retention.
  */
 export function isExpired(createdAtMs: number, nowMs: number, retentionDays: number | null): boolean {
-  return (
-    retentionDays !== null &&
-    createdAtMs >= EARLIEST_MS &&
-    createdAtMs < nowMs - retentionDays * DAY_MS
-  );
+  return retentionDays !== null && createdAtMs >= EARLIEST_MS && createdAtMs < nowMs - retentionDays * DAY_MS;
 }
 
 /** Options of keeping partitions. */

@@ -13,7 +13,8 @@ const LOOK_EVERY_MS = 20 * 60_000;
 /** Entries that one look finds. Of more, the next ones are found when these are gone. */
 const FOUND_AT_ONCE = 1_000;
 
-type Look = { origins: Set<string>; lastSequence: number };
+/** The versions of the parts of each entry, by origin. */
+type Look = { parts: Map<string, string>; lastSequence: number };
 
 export class StrayParts {
   readonly #sql: Sql;
@@ -30,7 +31,7 @@ export class StrayParts {
   /**
    * Looks, if it is time for it, and deletes the parts that two earlier looks found, too, once all messages of the time until
    * the later of them are acknowledged: the rest of an entry would have come by then. By looks and not by the age of a part, because
-   * the clock goes on while a machine sleeps.
+   * the clock goes on while a machine sleeps. A part that came again is another one: its entry is being published anew.
    * @param positions of the stream, asked for before the look
    */
   async lookIfDue(positions: () => Promise<StreamPositions>): Promise<void> {
@@ -38,15 +39,25 @@ export class StrayParts {
     if (this.#lookedAtMs !== null && now - this.#lookedAtMs < this.#everyMs) return;
     this.#lookedAtMs = now;
     const { lastSequence, acknowledgedSequence } = await positions();
-    const rows = await this.#sql<{ origin: string }[]>`
-      select distinct origin from assay.entry_parts order by origin limit ${FOUND_AT_ONCE}`;
-    const origins = new Set(rows.map(({ origin }) => origin));
+    const rows = await this.#sql<{ origin: string; versions: string }[]>`
+      select origin, string_agg(xmin::text, ' ' order by cut_bytes, part) as versions
+        from assay.entry_parts group by origin order by origin limit ${FOUND_AT_ONCE}`;
+    const parts = new Map(rows.map(({ origin, versions }) => [origin, versions]));
     const [first, second] = this.#looks;
     if (first !== undefined && second !== undefined && acknowledgedSequence >= second.lastSequence) {
-      const stray = [...origins].filter((origin) => first.origins.has(origin) && second.origins.has(origin));
-      if (stray.length > 0)
-        await this.#sql`delete from assay.entry_parts where origin = any(${stray}::text[])`;
+      const strays = [...parts].filter(
+        ([origin, versions]) => first.parts.get(origin) === versions && second.parts.get(origin) === versions,
+      );
+      if (strays.length > 0) await this.#remove(new Map(strays));
     }
-    this.#looks = [...this.#looks.slice(-1), { origins, lastSequence }];
+    this.#looks = [...this.#looks.slice(-1), { parts, lastSequence }];
+  }
+
+  /** Deletes parts, but for those that have come again since the look. */
+  async #remove(strays: Look['parts']): Promise<void> {
+    await this.#sql`
+      delete from assay.entry_parts p
+       using unnest(${[...strays.keys()]}::text[], ${[...strays.values()]}::text[]) as stray (origin, versions)
+       where p.origin = stray.origin and p.xmin::text = any (string_to_array(stray.versions, ' '))`;
   }
 }

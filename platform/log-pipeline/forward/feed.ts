@@ -22,6 +22,8 @@ type Chunk = {
   next: OutboxPosition;
   /** Entries in the messages. */
   entries: number;
+  /** When its first message was published, on the monotonic clock. */
+  begunAt: number;
 };
 
 /** Everything before `next` is stored once the acknowledgements have passed `sequence`. */
@@ -35,6 +37,11 @@ const STORED_FILE = 'stored.json';
 const BEGINNING: StoredPart = { segment: 0, offset: 0, entries: 0 };
 /** Size of a chunk: bounds the memory, and takes a broker a fraction of a second. */
 const READ_LIMITS: ReadLimits = { maxEntries: 2_000, maxBytes: 4 * 1024 * 1024 };
+/**
+ * A chunk of which NATS has not taken all by then is published anew from its first message. Ingest forgets the parts of an entry
+ * that wait for others (ingest/stray-parts.ts), after forty minutes at the earliest.
+ */
+const ANEW_AFTER_MS = 10 * 60_000;
 /** No segment has this number: it gives a position to the entries of interrupted calls, which are in no segment. */
 const INTERRUPTED_SEGMENT = 0xffff_ffff;
 
@@ -43,12 +50,15 @@ export type FeedOptions = {
   outboxId: string;
   /** Held when the outbox's owner is gone; null for the outbox of this process, which its writer has locked. */
   lock: Lock | null;
+  /** Overrides the time after which a chunk is published anew. */
+  anewAfterMs?: number;
 };
 
 /** Says what to publish next of an outbox, and keeps count of what became of it. Publishes nothing itself. */
 export class OutboxFeed {
   readonly outboxId: string;
   readonly #directory: string;
+  readonly #anewAfterMs: number;
   #lock: Lock | null;
   /** Everything before it is in Postgres. */
   #stored: OutboxPosition;
@@ -69,6 +79,7 @@ export class OutboxFeed {
     this.outboxId = options.outboxId;
     this.#directory = options.directory;
     this.#lock = options.lock;
+    this.#anewAfterMs = options.anewAfterMs ?? ANEW_AFTER_MS;
     this.#stored = stored;
     this.#storedEntries = entries;
     this.#noted = stored;
@@ -124,6 +135,8 @@ export class OutboxFeed {
    */
   async nextMessages(maxMessageBytes: number): Promise<Chunk['messages']> {
     this.#chunk ??= await onFiles(() => this.#read(maxMessageBytes));
+    if (this.#chunk !== null && performance.now() - this.#chunk.begunAt > this.#anewAfterMs)
+      this.#chunk = renewed(this.#chunk);
     return this.#chunk?.messages.filter(({ sequence }) => sequence === null) ?? [];
   }
 
@@ -159,6 +172,7 @@ export class OutboxFeed {
       messages: messages.map((message) => ({ ...message, sequence: null })),
       next,
       entries: read.entries.length,
+      begunAt: performance.now(),
     };
   }
 
@@ -204,6 +218,12 @@ export class OutboxFeed {
   release(): void {
     this.#lock?.release();
   }
+}
+
+/** Returns a chunk of which nothing is published. Its messages have new ids: JetStream would drop those that it remembers. */
+function renewed(chunk: Chunk): Chunk {
+  const messages = chunk.messages.map((message) => ({ ...message, id: `${message.id}'`, sequence: null }));
+  return { ...chunk, messages, begunAt: performance.now() };
 }
 
 /** A file that cannot be read does no harm: entries are published again, and Postgres recognises them. */

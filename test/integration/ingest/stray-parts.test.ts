@@ -1,5 +1,6 @@
 /** Which parts of entries are taken for strays, and when. */
 import t from 'tap';
+import { storePart } from '../../../ingest/entry-parts.ts';
 import { StrayParts } from '../../../ingest/stray-parts.ts';
 import { databaseFor } from '../../support/world.ts';
 
@@ -62,3 +63,23 @@ t.test('it looks again only when it is time', async (t) => {
   for (const _call of [1, 2, 3, 4]) await strays.lookIfDue(counting);
   t.equal(looks, 1);
 });
+
+t.test(
+  'a part that came again while it waited is not removed: the others of its entry are on their way',
+  async (t) => {
+    const strays = new StrayParts(sql, 0);
+    const part = { index: 0, count: 2, cutBytes: 1, bytes: Buffer.from('x') };
+    const again = () => storePart(sql, 'anew', part);
+    await again();
+    await addPart('stray');
+    await strays.lookIfDue(at(1, 1));
+    await strays.lookIfDue(at(2, 2));
+    t.equal(await again(), null);
+    await strays.lookIfDue(at(3, 3));
+    t.same(await parts(), ['anew']);
+    await strays.lookIfDue(at(4, 4));
+    t.same(await parts(), ['anew']);
+    await strays.lookIfDue(at(5, 5));
+    t.same(await parts(), [], 'unless nothing follows');
+  },
+);

@@ -1,5 +1,6 @@
 import { appendFileSync, mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { OutboxFeed } from '#platform/log-pipeline/forward/feed.ts';
 import { takeAbandonedOutbox } from '#platform/log-pipeline/outbox/mod.ts';
@@ -83,3 +84,27 @@ t.test('interrupted calls are published although reading them failed once', asyn
   repair();
   t.equal((await publishAll(feed)).length, 1, 'the interrupted call');
 });
+
+t.test(
+  'a chunk that NATS has not taken whole for long is published anew from its first message',
+  async (t) => {
+    const { id, outbox, directory } = await openIn(temporaryRoot(t));
+    t.teardown(() => outbox.close());
+    await outbox.append({}, rawEntry('a'.repeat(5_000)));
+    const feed = await OutboxFeed.open({ directory, outboxId: id, lock: null, anewAfterMs: 50 });
+    const parts = await feed.nextMessages(2_000);
+    t.equal(parts.length, 3);
+    parts[0]!.sequence = 1;
+    t.equal((await feed.nextMessages(2_000)).length, 2, 'the others');
+    await sleep(60);
+    const anew = await feed.nextMessages(2_000);
+    t.equal(anew.length, 3, 'ingest may have forgotten the first one');
+    t.not(anew[0]!.id, parts[0]!.id, 'JetStream must not take it for a repetition');
+    for (const [index, message] of anew.entries()) message.sequence = 2 + index;
+    feed.finishChunk();
+    await feed.confirm(3);
+    t.equal(feed.unconfirmed, 1);
+    await feed.confirm(4);
+    t.equal(feed.unconfirmed, 0);
+  },
+);
