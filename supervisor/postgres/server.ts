@@ -34,7 +34,10 @@ export type EmbeddedPostgresOptions = {
 const START_TIMEOUT_MS = 60_000;
 const FAST_SHUTDOWN_MS = 15_000;
 const IMMEDIATE_SHUTDOWN_MS = 5_000;
-const PORT_ATTEMPTS = 5;
+const ATTEMPTS = 5;
+/** What PostgreSQL says while processes of a killed server live: they notice its death within a moment. */
+const STILL_USED = 'pre-existing shared memory block';
+const STILL_USED_MS = 1_000;
 const KEPT_LOG_LINES = 20;
 
 const SETTINGS: Record<string, string> = {
@@ -142,7 +145,7 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
   const { stopped } = await stopOrphan(cluster);
   if (stopped) options.log.warn('Stopped the PostgreSQL that an earlier start had left running');
   let lastLines: string[] = [];
-  for (let attempt = 0; attempt < PORT_ATTEMPTS; attempt += 1) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt += 1) {
     const port = options.port ?? (await probePort({ host: '127.0.0.1', port: 0 }));
     const server = spawnServer(account, postgres, cluster, port, options);
     if (await isUp(server, cluster)) {
@@ -156,8 +159,10 @@ export async function startEmbeddedPostgres(options: EmbeddedPostgresOptions): P
     }
     await stopServer(server);
     ({ lastLines } = server);
+    const says = (words: string) => lastLines.some((line) => line.includes(words));
+    if (says(STILL_USED)) await sleep(STILL_USED_MS);
     // Another process may have taken the port since it was found free.
-    if (!lastLines.some((line) => line.includes('could not create any TCP/IP sockets'))) break;
+    else if (!says('could not create any TCP/IP sockets')) break;
   }
   throw new Error(`The embedded PostgreSQL does not start: ${lastLines.join(' | ') || 'it wrote no log'}`);
 }

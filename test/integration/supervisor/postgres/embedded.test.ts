@@ -117,6 +117,24 @@ t.test(
   },
 );
 
+t.test('a start waits until the sessions of a killed server have ended', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  const first = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  const file = join(dataDir.path, 'postgres', 'postmaster.pid');
+  const postmaster = Number(readFileSync(file, 'utf8').split('\n')[0]);
+  const sql = connectPostgres({ url: first.url, max: 1, applicationName: 'test', statementTimeoutMs: 5_000 });
+  t.teardown(() => sql.end({ timeout: 1 }));
+  const [session] = await sql<{ pid: number }[]>`select pg_backend_pid() as pid`;
+  process.kill(session!.pid, 'SIGSTOP');
+  process.kill(postmaster, 'SIGKILL');
+  await first.exited;
+  setTimeout(() => process.kill(session!.pid, 'SIGCONT'), 500);
+  const second = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+  t.equal((await asking(second.url, (again) => again`select 1`)).length, 1);
+  await second.stop();
+});
+
 t.test('an interrupted first start of the embedded PostgreSQL does not prevent the next one', async (t) => {
   const dataDir = temporaryDataDir();
   t.teardown(dataDir.remove);
