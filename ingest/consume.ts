@@ -22,13 +22,8 @@ import { FailureLog } from '#platform/observability/failure-log.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { insertDeadLetter, originOf } from './dead-letters.ts';
 import { dropParts, storePart } from './entry-parts.ts';
-import {
-  BATCH_EVERY_MS,
-  type BatchEntry,
-  type BatchResult,
-  BatchStore,
-  type BatchStoreOptions,
-} from './store-batch.ts';
+import type { BatchEntry } from './prepare-batch.ts';
+import { BATCH_EVERY_MS, type BatchResult, BatchStore, type BatchStoreOptions } from './store-batch.ts';
 import { StrayParts } from './stray-parts.ts';
 
 export type ConsumeOptions = BatchStoreOptions & {

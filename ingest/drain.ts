@@ -21,13 +21,13 @@ import { FailureLog } from '#platform/observability/failure-log.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { dropCursor, moveCursor, readCursor } from './cursor.ts';
 import { insertDeadLetter, originOf } from './dead-letters.ts';
+import type { PreparedEntries } from './prepare-batch.ts';
 import {
   BATCH_EVERY_MS,
   BatchOvertakenError,
   type BatchResult,
   BatchStore,
   type BatchStoreOptions,
-  type PreparedEntries,
 } from './store-batch.ts';
 
 export type DrainOptions = BatchStoreOptions & {

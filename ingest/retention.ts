@@ -11,8 +11,8 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { connectPostgres, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { ensurePartitions } from './partitions.ts';
 import { dropSessions } from './sessions.ts';
-import { ensurePartitions } from './statements.ts';
 import { StepErrors } from './step-errors.ts';
 
 const HOUR_MS = 3_600_000;

@@ -12,10 +12,11 @@ import { countExperiments } from './experiments.ts';
 import { RecordFilters } from './filter-records.ts';
 import { countJudgeCalls } from './judge-calls.ts';
 import { findOnlineEvaluators, sampleRecords } from './online-evaluators.ts';
+import { ensurePartitions } from './partitions.ts';
 import { scheduleEvaluations } from './schedule.ts';
 import { scheduleSessions } from './schedule-sessions.ts';
 import { countSessions } from './sessions.ts';
-import { ensurePartitions, insertRecords } from './statements.ts';
+import { insertRecords } from './statements.ts';
 import { isPassing } from './store-batch.ts';
 import { createTokenCounter, type TokenCounter } from './tokens/mod.ts';
 

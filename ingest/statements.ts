@@ -1,6 +1,6 @@
 /** The statements that store a batch: one `insert … select from unnest` for each table, whatever the number of rows. */
 import { randomBytes } from 'node:crypto';
-import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 import type { BodyRow, StorableRecord, StoredScore } from './build-record.ts';
 import type { RequestRow } from './request-row.ts';
 
@@ -250,9 +250,4 @@ function keyText({ organization_id, created_at, request_id }: KeyRow): string {
 
 function keyOf({ organization_id, created_at, request_id }: RequestRow): KeyRow {
   return { organization_id, created_at, request_id };
-}
-
-/** Creates the partitions for these moments. Run outside of transactions, so that its locks are short. */
-export async function ensurePartitions(sql: Sql, moments: readonly Date[]): Promise<void> {
-  await sql`select assay.ensure_partitions(moment) from unnest(${moments.map((moment) => moment.toISOString())}::timestamptz[]) as moment`;
 }

@@ -4,48 +4,33 @@
  */
 
 import { describeError } from '#core/contracts/errors.ts';
-import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
-import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
-import type { Clock } from '#platform/process/clock.ts';
-import { inTurns } from '#platform/process/turns.ts';
-import { type BuiltRecord, buildRecord, type StorableRecord } from './build-record.ts';
+import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
+import type { StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
-import { estimateUsage } from './estimate-usage.ts';
 import { countExperiments } from './experiments.ts';
 import { type Filtered, RecordFilters } from './filter-records.ts';
 import { countJudgeCalls } from './judge-calls.ts';
 import { findOnlineEvaluators, type OnlineEvaluator, sampleRecords } from './online-evaluators.ts';
+import { Partitions } from './partitions.ts';
 import { followUp } from './pause-evaluator.ts';
-import { isExpired } from './retention.ts';
+import {
+  type BatchEntry,
+  type PreparedEntries,
+  type PrepareOptions,
+  prepareEntries,
+} from './prepare-batch.ts';
 import { scheduleEvaluations } from './schedule.ts';
 import { scheduleSessions } from './schedule-sessions.ts';
 import { countSessions } from './sessions.ts';
 import {
-  ensurePartitions,
   hasLargeBodies,
   type InsertRecords,
   insertNewRecords,
   insertRecords,
   type LargeBodies,
 } from './statements.ts';
-import type { TokenCounter } from './tokens/mod.ts';
-
-/** An entry with its origin, which a dead letter names. */
-export type BatchEntry = LogEntry & { origin: string };
-
-/** An entry, and the result of preparing it. */
-type ItemWith<Record> = { entry: BatchEntry } & (
-  | { kind: 'record'; record: Record }
-  | { kind: 'dead letter'; reason: string }
-  | { kind: 'expired' }
-);
-type Item = ItemWith<StorableRecord>;
-
-/** Entries that are ready to be stored, in their order. */
-export type PreparedEntries = readonly Item[];
 
 /** Work beside the storing of entries. */
 export type Besides = {
@@ -74,14 +59,8 @@ export type BatchResult = {
 /** The provider and the model of a call without a known price. */
 export type UnpricedCall = { provider: string; model: string };
 
-export type BatchStoreOptions = {
-  sql: Sql;
+export type BatchStoreOptions = PrepareOptions & {
   log: Logger;
-  clock: Clock;
-  /** Gives the costs of calls; absent: by the registry alone. */
-  catalog?: Pick<Catalog, 'costOf'>;
-  /** Counts the tokens that providers did not; absent: they stay unknown. */
-  counter?: Pick<TokenCounter, 'count'>;
   /** Receives the number of records stored with tokens that ingest counted. */
   onEstimated?(count: number): void;
   /** Receives the stored calls that have tokens and no known price. */
@@ -90,8 +69,6 @@ export type BatchStoreOptions = {
   onLateFilters?(count: number): void;
   /** Overrides how long the filters of an organization may take for a batch, in milliseconds. */
   filterBudgetMs?: number;
-  /** Null: records are kept for ever. */
-  retentionDays: number | null;
   /** Present: large bodies are stored as they came, to be compressed later, and this is called then. Absent: compressed at once. */
   onFreshBodies?(): void;
 };
@@ -106,40 +83,29 @@ export class BatchOvertakenError extends Error {}
  */
 export const BATCH_EVERY_MS = 50;
 
-/** Bytes of entries that are prepared at once, which takes about a millisecond. */
-const SLICE_BYTES = 64 * 1024;
-
 const UNIQUE_VIOLATION = '23505';
 /** Also the code of a row for which there is no partition. */
 const CHECK_VIOLATION = '23514';
 
-/** Stores batches; remembers the existing partitions. */
+/** Stores batches. */
 export class BatchStore {
   readonly #options: BatchStoreOptions;
   readonly #largeBodies: LargeBodies;
   readonly #filters: RecordFilters;
-  readonly #weeks = new Set<number>();
+  readonly #partitions: Partitions;
   /** True when the last batch had records that existed already, as after a redelivery: more of them may follow. */
   #meetsKnown = false;
 
   constructor(options: BatchStoreOptions) {
     this.#options = options;
     this.#largeBodies = options.onFreshBodies === undefined ? 'compressed' : 'fresh';
+    this.#partitions = new Partitions(options.sql);
     this.#filters = new RecordFilters({ clock: options.clock, budgetMs: options.filterBudgetMs });
   }
 
-  /** Reads what is in entries, in turns: meanwhile Postgres can be storing others. */
-  async prepare(entries: readonly BatchEntry[]): Promise<PreparedEntries> {
-    const items: ItemWith<BuiltRecord>[] = [];
-    await inTurns(() => {
-      for (let bytes = 0; items.length < entries.length && bytes < SLICE_BYTES; ) {
-        const entry = entries[items.length]!;
-        items.push(this.#prepareOne(entry));
-        bytes += entry.head.length + entry.requestBody.length + entry.responseBody.length;
-      }
-      return items.length === entries.length;
-    });
-    return await this.#estimate(await this.#markExpired(items));
+  /** Reads what is in entries; meanwhile others can be stored. @throws as `prepareEntries` does */
+  prepare(entries: readonly BatchEntry[]): Promise<PreparedEntries> {
+    return prepareEntries(entries, this.#options);
   }
 
   /**
@@ -191,7 +157,7 @@ export class BatchStore {
       return await this.#storeTogether(items, first, besides);
     } catch (error) {
       if ((error as { code?: unknown }).code !== CHECK_VIOLATION) throw error;
-      this.#weeks.clear();
+      this.#partitions.forget();
       return await this.#storeTogether(items, first, besides);
     }
   }
@@ -205,7 +171,7 @@ export class BatchStore {
     const letters = items.flatMap((item) =>
       item.kind === 'dead letter' ? [deadLetterOf(item.entry, item.reason)] : [],
     );
-    await this.#ensurePartitions(records);
+    await this.#partitions.ensure(records);
     const kept = await this.#insert((insert) =>
       this.#options.sql.begin(async (tx) => {
         // Sent together; the lock of `findErased` is taken first.
@@ -285,75 +251,11 @@ export class BatchStore {
     this.#meetsKnown = stored.isAnyKnown;
     return stored;
   }
-
-  #prepareOne(entry: BatchEntry): ItemWith<BuiltRecord> {
-    try {
-      return { entry, kind: 'record', record: buildRecord(entry, this.#options.catalog) };
-    } catch (error) {
-      return { entry, kind: 'dead letter', reason: describeError(error) };
-    }
-  }
-
-  /**
-   * Marks the records that are too old to be stored, as the weeks that are dropped: by this process's clock or by that of
-   * Postgres, whichever is behind. A clock that is days ahead would throw away what was logged a moment ago.
-   */
-  async #markExpired(items: readonly ItemWith<BuiltRecord>[]): Promise<readonly ItemWith<BuiltRecord>[]> {
-    const { clock, retentionDays, sql } = this.#options;
-    const isOld = (item: ItemWith<BuiltRecord>, nowMs: number) =>
-      item.kind === 'record' && isExpired(item.record.request.created_at.getTime(), nowMs, retentionDays);
-    const ownMs = clock.now();
-    if (!items.some((item) => isOld(item, ownMs))) return items;
-    const [row] = await sql<{ now: Date }[]>`select now() as now`;
-    const nowMs = Math.min(ownMs, row!.now.getTime());
-    return items.map((item) => (isOld(item, nowMs) ? { entry: item.entry, kind: 'expired' } : item));
-  }
-
-  /**
-   * Adds estimated usage to the items' records. A record for which that fails becomes a dead letter: thrown, the error would keep
-   * all entries from being stored, for ever.
-   */
-  async #estimate(items: readonly ItemWith<BuiltRecord>[]): Promise<Item[]> {
-    const { counter, catalog = BUILT_IN_CATALOG } = this.#options;
-    if (counter === undefined) return [...items];
-    const built = items.flatMap((item) => (item.kind === 'record' ? [item.record] : []));
-    try {
-      const records = (await estimateUsage(built, counter, catalog)).values();
-      return items.map((item) =>
-        item.kind === 'record' ? { ...item, record: records.next().value! } : item,
-      );
-    } catch (error) {
-      const [{ entry } = {}] = items;
-      if (items.length === 1) return [{ entry: entry!, kind: 'dead letter', reason: describeError(error) }];
-      const middle = items.length >> 1;
-      const before = await this.#estimate(items.slice(0, middle));
-      return [...before, ...(await this.#estimate(items.slice(middle)))];
-    }
-  }
-
-  async #ensurePartitions(records: StorableRecord[]): Promise<void> {
-    const missing = new Map<number, Date>();
-    for (const { request } of records) {
-      const week = weekOf(request.created_at);
-      if (!this.#weeks.has(week)) missing.set(week, request.created_at);
-    }
-    if (missing.size === 0) return;
-    await ensurePartitions(this.#options.sql, [...missing.values()]);
-    for (const week of missing.keys()) this.#weeks.add(week);
-  }
 }
 
 function unpricedCall({ request }: StorableRecord): UnpricedCall[] {
   const isUnpriced = request.cost_nano === null && request.total_tokens !== null;
   return isUnpriced ? [{ provider: request.provider, model: request.model }] : [];
-}
-
-const WEEK_MS = 7 * 24 * 3_600_000;
-/** 1 January 1970 was a Thursday; partitions begin on Mondays. */
-const MONDAY_OFFSET_MS = 3 * 24 * 3_600_000;
-
-function weekOf(moment: Date): number {
-  return Math.floor((moment.getTime() + MONDAY_OFFSET_MS) / WEEK_MS);
 }
 
 /** Returns whether a failure is temporary: Postgres unavailable or out of a resource, a deadlock, a cancelled statement. */

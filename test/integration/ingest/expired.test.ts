@@ -1,7 +1,8 @@
 import t from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
 import { systemClock } from '#platform/process/clock.ts';
-import { type BatchEntry, BatchStore } from '../../../ingest/store-batch.ts';
+import type { BatchEntry } from '../../../ingest/prepare-batch.ts';
+import { BatchStore } from '../../../ingest/store-batch.ts';
 import { logEntry } from '../../support/log-entries.ts';
 import { databaseFor } from '../../support/world.ts';
 

@@ -2,8 +2,8 @@
 import t from 'tap';
 import type { LogEntryHead } from '#core/contracts/log-entry.ts';
 import { systemClock } from '#platform/process/clock.ts';
+import { ensurePartitions } from '../../../ingest/partitions.ts';
 import { pauseEvaluator } from '../../../ingest/pause-evaluator.ts';
-import { ensurePartitions } from '../../../ingest/statements.ts';
 import { BatchStore } from '../../../ingest/store-batch.ts';
 import { logEntry, TEST_ORGANIZATION } from '../../support/log-entries.ts';
 import { silentLog } from '../../support/world.ts';

@@ -1,6 +1,7 @@
 import t from 'tap';
 import { buildRecord } from '../../../ingest/build-record.ts';
-import { ensurePartitions, insertNewRecords, insertRecords } from '../../../ingest/statements.ts';
+import { ensurePartitions } from '../../../ingest/partitions.ts';
+import { insertNewRecords, insertRecords } from '../../../ingest/statements.ts';
 import { logEntry } from '../../support/log-entries.ts';
 import { databaseFor } from '../../support/world.ts';
 
