@@ -3,10 +3,10 @@ import { BROWSER_SESSION_CHANGES_SUBJECT, BROWSER_SESSIONS_CHANNEL } from '#core
 import { describeError } from '#core/contracts/errors.ts';
 import type { ChangeWatcher } from '../nats/mod.ts';
 import type { Logger } from '../observability/log.ts';
-import { createStoreCache, type Listener, type Sql } from '../postgres/mod.ts';
+import { createGathered, createStoreCache, type Listener, type Sql } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import { hashSecret } from './secret.ts';
-import { type BrowserSession, findSession, isAlive, touchSession } from './store.ts';
+import { type BrowserSession, findSessions, isAlive, touchSession } from './store.ts';
 
 export type SessionDirectory = {
   /**
@@ -30,6 +30,8 @@ export type SessionDirectoryOptions = {
 
 /** Log-ins in the cache, of 500 bytes each. */
 const MAX_SESSIONS = 5_000;
+/** Look-ups at a time: strangers make up cookies, as they do keys. */
+const MAX_GATHERED_LOOKUPS = 20_000;
 /** The use of a log-in is written once in this time: far less often than its calls, far more often than it could run out. */
 const TOUCH_MS = 60_000;
 
@@ -39,8 +41,9 @@ export function createSessionDirectory(options: SessionDirectoryOptions): Sessio
   const sessions = createStoreCache<Buffer, BrowserSession | null>({
     clock,
     max: MAX_SESSIONS,
+    maxLookups: MAX_GATHERED_LOOKUPS,
     failure: 'The log-in cannot be checked now: its store is unavailable',
-    load: (digest) => findSession(sql, digest),
+    load: createGathered({ load: (digests) => findSessions(sql, digests) }),
   });
   const listening = listener.listen({
     channel: BROWSER_SESSIONS_CHANNEL,

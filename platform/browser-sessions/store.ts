@@ -57,11 +57,13 @@ export function isAlive({ lastUsedAt, expiresAt }: BrowserSession, nowMs: number
   return nowMs < expiresAt.getTime() && nowMs < lastUsedAt.getTime() + IDLE_MS;
 }
 
-/** Returns the log-in with this SHA-256, which may have run out; null: there is none. */
-export async function findSession(sql: Sql, digest: Buffer): Promise<BrowserSession | null> {
-  const [found] = await sql<BrowserSession[]>`
-    select ${columns(sql)} from assay.browser_sessions where hash = ${digest}`;
-  return found ?? null;
+/** Returns the log-ins with these SHA-256, in the same order. Each may have run out; null: there is none. */
+export async function findSessions(sql: Sql, digests: readonly Buffer[]): Promise<(BrowserSession | null)[]> {
+  const rows = await sql<(BrowserSession & { hash: Buffer })[]>`
+    select hash, ${columns(sql)} from assay.browser_sessions
+    where hash = any(${digests.map((digest) => `\\x${digest.toString('hex')}`)}::bytea[])`;
+  const found = new Map(rows.map(({ hash, ...session }) => [hash.toString('latin1'), session]));
+  return digests.map((digest) => found.get(digest.toString('latin1')) ?? null);
 }
 
 /** Notes that a log-in was used. */

@@ -7,7 +7,7 @@ import { KEY_CHANGES_SUBJECT, KEYS_CHANNEL } from '#core/contracts/channels.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { ChangeWatcher } from '../nats/mod.ts';
 import type { Logger } from '../observability/log.ts';
-import { createStoreCache, type Listener, type Sql } from '../postgres/mod.ts';
+import { createGathered, createStoreCache, type Listener, type Sql } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import {
   createKeyOpener,
@@ -18,7 +18,7 @@ import {
 } from '../provider-keys/mod.ts';
 import type { SecretBox } from '../secrets/mod.ts';
 import { type ApiKey, hashApiKey, KEY_LENGTH } from './api-key.ts';
-import { findKey } from './find-key.ts';
+import { type FoundKey, findKeyById, findKeys } from './find-key.ts';
 import { createKeyUses } from './uses.ts';
 
 export type KeyDirectory = {
@@ -52,6 +52,11 @@ export type KeyDirectoryOptions = {
 
 /** Keys in the cache, of 500 bytes each. */
 const MAX_KEYS = 20_000;
+/**
+ * Look-ups of keys at a time. Made-up ones come from strangers, as many as a process has connections, and must keep no key of
+ * others out; together they take some statements, and 1 KB each.
+ */
+const MAX_GATHERED_LOOKUPS = 20_000;
 /** Organizations in the cache for calls without an API key. */
 const MAX_ORGANIZATIONS = 5_000;
 
@@ -65,8 +70,7 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
   const { sql, listener, watcher, clock, log, secrets } = options;
   const open = secrets === null ? openNone : createKeyOpener({ secrets, log });
 
-  const load = async (wanted: Parameters<typeof findKey>[1]) => {
-    const found = await findKey(sql, wanted);
+  const opened = (found: FoundKey | null): ApiKey | null => {
     if (found === null) return null;
     const { sealedProviderKeys, ...key } = found;
     return { ...key, providerKeys: open(key.organizationId, sealedProviderKeys) };
@@ -76,8 +80,16 @@ export function createKeyDirectory(options: KeyDirectoryOptions): KeyDirectory {
     max: MAX_KEYS,
     failure: 'The key cannot be checked now: the key store is unavailable',
   };
-  const keys = createStoreCache<Buffer, ApiKey | null>({ ...ofKeys, load: (digest) => load({ digest }) });
-  const keysById = createStoreCache<string, ApiKey | null>({ ...ofKeys, load: (keyId) => load({ keyId }) });
+  const findGathered = createGathered({ load: (digests: readonly Buffer[]) => findKeys(sql, digests) });
+  const keys = createStoreCache<Buffer, ApiKey | null>({
+    ...ofKeys,
+    maxLookups: MAX_GATHERED_LOOKUPS,
+    load: async (digest) => opened(await findGathered(digest)),
+  });
+  const keysById = createStoreCache<string, ApiKey | null>({
+    ...ofKeys,
+    load: async (keyId) => opened(await findKeyById(sql, keyId)),
+  });
   const organizations = createStoreCache<string, ProviderKeys>({
     clock,
     max: MAX_ORGANIZATIONS,

@@ -11,6 +11,7 @@ export {
   type Sql,
   type TransactionSql,
 } from './connect.ts';
+export { createGathered } from './gathered.ts';
 export { createListener, type Listener } from './listen.ts';
 export { checkSchema, checkSettings, migrate } from './migrate.ts';
 export { createStoreCache } from './store-cache.ts';

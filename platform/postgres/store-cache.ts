@@ -36,6 +36,8 @@ export type StoreCacheOptions<Input, Value> = {
   max: number;
   /** Bounds the sum of the values' sizes as well, in bytes; absent: values are small. */
   size?: { max: number; of(value: Value): number };
+  /** Look-ups at a time; more are refused. Default: 500, for look-ups that each take a statement. */
+  maxLookups?: number;
   /** The error sentence while Postgres is away. */
   failure: string;
 };
@@ -61,7 +63,7 @@ type Known<Value> = { value: Value; verifiedAt: number };
 export function createStoreCache<Input, Value>(
   options: StoreCacheOptions<Input, Value>,
 ): StoreCache<Input, Value> {
-  const { clock, load, max, size, failure } = options;
+  const { clock, load, max, size, maxLookups = MAX_LOOKUPS, failure } = options;
   const known =
     size === undefined
       ? createLru<Known<Value>>(max)
@@ -121,7 +123,7 @@ export function createStoreCache<Input, Value>(
   }
 
   function begin(id: string, input: Input): Promise<Value> {
-    if (lookups.size >= MAX_LOOKUPS) return Promise.reject(unavailable(new Error('too many look-ups')));
+    if (lookups.size >= maxLookups) return Promise.reject(unavailable(new Error('too many look-ups')));
     const lookup = ask(id, input).finally(() => {
       if (lookups.get(id) === lookup) lookups.delete(id);
     });

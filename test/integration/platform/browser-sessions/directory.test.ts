@@ -1,4 +1,5 @@
 /** Log-ins as a process keeps them, over a real database. */
+import { randomBytes } from 'node:crypto';
 import t, { type Test } from 'tap';
 import {
   createSession,
@@ -67,6 +68,15 @@ t.test('a log-in ends seven days after it began, however much it is used, and is
   t.strictSame(await list(), []);
   await deleteExpiredSessions(sql, clock.now());
   t.equal((await sql`select 1 from assay.browser_sessions`).length, 0);
+});
+
+t.test('thousands of made-up cookies at once keep no log-in out', async (t) => {
+  const { directory, begin } = await setting(t);
+  const { secret, session } = await begin();
+  const madeUp = Array.from({ length: 3_000 }, () => directory.find(randomBytes(32).toString('base64url')));
+  const all = Promise.allSettled(madeUp);
+  t.match(await directory.find(secret), { sessionId: session.sessionId });
+  t.ok((await all).every((one) => one.status === 'fulfilled' && one.value === null));
 });
 
 t.test('uses within a minute are written once', async (t) => {

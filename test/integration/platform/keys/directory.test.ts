@@ -40,6 +40,14 @@ t.test('an unknown API key is not found, and one of an impossible length is not 
   t.equal(directory.find('x'.repeat(129)), null);
 });
 
+t.test('thousands of made-up API keys at once keep no valid one out', async (t) => {
+  const { directory, key, keyId } = await setting(t);
+  const madeUp = Promise.allSettled(Array.from({ length: 3_000 }, () => directory.find(generateApiKey())));
+  t.match(await directory.find(key), { keyId });
+  const found = await madeUp;
+  t.ok(found.every((one) => one.status === 'fulfilled' && one.value === null));
+});
+
 t.test('a revoked API key is refused at once', async (t) => {
   const { directory, sql, key, keyId } = await setting(t);
   await warm(directory, key);

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { pino } from 'pino';
 import t from 'tap';
 import type { ProviderName } from '#core/contracts/provider.ts';
-import { createKey, createOrganization, type KeyDirectory } from '#platform/keys/mod.ts';
+import { createKey, createOrganization, type KeyDirectory, revokeKey } from '#platform/keys/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { NO_PROVIDER_KEYS, type ProviderKeys, sealProviderKey } from '#platform/provider-keys/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
@@ -54,6 +54,33 @@ async function measure(what: string, probe: () => Promise<boolean>): Promise<num
   await waitFor(what, probe);
   return performance.now() - startedAt;
 }
+
+t.test(
+  'API keys that are looked up together have the provider keys of their own organizations',
+  async (t) => {
+    const { directory, sql, organizationId, key } = await setting(t, { secrets });
+    const other = await createOrganization(sql, { name: 'globex' });
+    const ofOther = await createKey(sql, { organizationId: other.organizationId, scopes: SCOPES });
+    const revoked = await createKey(sql, { organizationId, scopes: SCOPES });
+    await revokeKey(sql, revoked.record.keyId);
+    await store(sql, organizationId, { openai: 'sk-acme', anthropic: 'sk-ant-acme' });
+    await store(sql, other.organizationId, { openai: 'sk-globex' });
+    // The first two are asked for alone, the others in one statement.
+    const wanted = [
+      'unknown'.repeat(4),
+      'made up'.repeat(4),
+      revoked.key,
+      key,
+      'none'.repeat(8),
+      ofOther.key,
+    ];
+    const found = await Promise.all(wanted.map((one) => directory.find(one)));
+    t.same(
+      found.map((one) => (one === null ? null : Object.fromEntries(one.providerKeys))),
+      [null, null, null, { openai: 'sk-acme', anthropic: 'sk-ant-acme' }, null, { openai: 'sk-globex' }],
+    );
+  },
+);
 
 t.test('an API key is found with the provider keys of its organization', async (t) => {
   const { directory, sql, organizationId, key } = await setting(t, { secrets });
