@@ -1,10 +1,12 @@
 /** The stored prompts that a gateway keeps in memory, parsed. A known prompt costs one look-up in memory. */
 import { PROMPT_CHANGES_SUBJECT, PROMPTS_CHANNEL } from '#core/contracts/channels.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import { type PromptTemplate, parsePrompt } from '#core/prompts/mod.ts';
 import type { ChangeWatcher } from '../nats/mod.ts';
 import type { Logger } from '../observability/log.ts';
 import { createStoreCache, type Listener, type Sql } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
+import { FairSlots } from '../process/fair-slots.ts';
 import { findPromptVersion, type PromptReference } from './store.ts';
 
 /** A version of a prompt, ready to be expanded. */
@@ -41,18 +43,34 @@ const BYTES_OF_VERSION = 1_024;
 /** A template's texts, as UTF-16 at worst, and its parts. */
 const BYTES_OF_CHARACTER = 3;
 
+/**
+ * Look-ups take turns by organization: calls of one that name thousands of versions, real or made up, must neither keep out
+ * the prompts of others nor fill the connections of the pool, which finds keys, too. Fewer at a time would take a turn of the
+ * event loop for each few of them, which are long in a busy gateway.
+ */
+const LOOKUPS = { count: 96, ofOne: 48, maxWaiting: 20_000, maxWaitingOfOne: 1_000 };
+const FAILURE = 'The stored prompt cannot be read now: its store is unavailable';
+
 type Cached = StoredPrompt & { readonly bytes: number };
 
 /** Creates the directory of this process, which begins to listen at once. */
 export function createPromptDirectory(options: PromptDirectoryOptions): PromptDirectory {
   const { sql, listener, watcher, clock, log } = options;
+  const slots = new FairSlots(LOOKUPS);
+  const readVersion = async (reference: PromptReference) => {
+    const read = async () => ({ version: await findPromptVersion(sql, reference) });
+    const taken = await slots.run(reference.organizationId, read);
+    if (taken !== null) return taken.version;
+    throw new AssayError('store_unavailable', FAILURE, { detail: 'too many look-ups of one organization' });
+  };
   const prompts = createStoreCache<PromptReference, Cached | null>({
     clock,
     max: MAX_PROMPTS,
     size: { max: MAX_BYTES, of: (prompt) => prompt?.bytes ?? 1 },
-    failure: 'The stored prompt cannot be read now: its store is unavailable',
+    maxLookups: LOOKUPS.maxWaiting,
+    failure: FAILURE,
     load: async (reference) => {
-      const found = await findPromptVersion(sql, reference);
+      const found = await readVersion(reference);
       if (found === null) return null;
       const { major, minor, body } = found;
       return {

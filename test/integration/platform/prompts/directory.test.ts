@@ -1,4 +1,5 @@
 /** The stored prompts of a process: known ones survive an outage of Postgres, and changes reach every process. */
+import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { PROMPT_CHANGES_SUBJECT } from '#core/contracts/channels.ts';
 import { announceChange, type NatsAddress } from '#platform/nats/mod.ts';
@@ -114,6 +115,19 @@ t.test('a change during a disconnection is seen after it', async (t) => {
   t.equal(await versionOf(directory, reference), '1.0');
   await proxy.restore();
   await waitFor('the new version', async () => (await versionOf(directory, reference)) === '1.1');
+});
+
+t.test('made-up prompts of one organization keep no prompt of another out', async (t) => {
+  const { world, directory, reference } = await setting(t);
+  const { organizationId } = await world.organization({ name: 'globex' });
+  const madeUp = Array.from({ length: 1_500 }, () =>
+    directory.find({ organizationId, promptId: randomUUID(), ...PRODUCTION }),
+  );
+  const all = Promise.allSettled(madeUp);
+  t.equal(await versionOf(directory, reference), '1.0');
+  const refused = (await all).flatMap((one) => (one.status === 'rejected' ? [one.reason.code] : []));
+  t.ok(refused.length > 0 && refused.length < 500, 'its own are refused beyond a thousand that wait');
+  t.same(new Set(refused), new Set(['store_unavailable']));
 });
 
 t.test(
