@@ -26,6 +26,8 @@ const BODIES: Record<string, (mark: string) => string | Buffer> = {
   'lone surrogates, escaped': (mark) => `{"\\ud83d":"\\udc00 \\ud83d",${mark}}`,
   'a number beyond double precision': (mark) => `{"a":1e400000,"b":-1e400000,${mark}}`,
   'a number with 1,000,000 digits': (mark) => `{"a":${'9'.repeat(1_000_000)},${mark}}`,
+  'a number with 10,000,000 digits': (mark) => `{"a":${'9'.repeat(10_000_000)},${mark}}`,
+  'a string of 10,000,000 digits': (mark) => `{"a": "${'9'.repeat(10_000_000)}",${mark}}`,
   '100,000 levels of arrays': (mark) => `{"a":${nested('[', ']', 100_000)},${mark}}`,
   '100,000 levels of objects': (mark) =>
     `{"a":${nested('{"a":', '}', 100_000).replace(':}', ':0}')},${mark}}`,
@@ -42,7 +44,12 @@ const BODIES: Record<string, (mark: string) => string | Buffer> = {
 };
 
 /** Once is enough of these: each takes seconds. */
-const LARGE = new Set(['1,000,000 keys', '32 MiB in one string']);
+const LARGE = new Set([
+  'a number with 10,000,000 digits',
+  'a string of 10,000,000 digits',
+  '1,000,000 keys',
+  '32 MiB in one string',
+]);
 
 t.test('unusual bodies of every kind are stored, found and filtered', async (t) => {
   const { sql, api, put, ingest, head } = await setUp(t);
