@@ -1,9 +1,10 @@
 /**
- * The connections of a server. At the bound, open connections go on undisturbed. A new one is still accepted, because Node
- * cannot leave it in the kernel's queue: its first request gets a 503 that closes it, so that the client learns the reason.
- * Health and metrics are served all the same, so that a busy process is not taken for a dead one. Beyond a few refused
- * connections, new ones are closed at once. The descriptors that the bound leaves free are for everything else that calls
- * need.
+ * The connections of a server. At the bound, a new one takes the place of one that has been without a whole request for
+ * seconds: else a stranger could keep all others out with connections on which nothing is sent. Where there is none, a new one
+ * is still accepted, because Node cannot leave it in the kernel's queue: its first request gets a 503 that closes it, so that
+ * the client learns the reason. Health and metrics are served all the same, so that a busy process is not taken for a dead one.
+ * Beyond a few refused connections, new ones are closed at once. The descriptors that the bound leaves free are for everything
+ * else that calls need.
  */
 import type { Socket } from 'node:net';
 import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
@@ -47,6 +48,10 @@ export type ConnectionsOptions = Omit<ConnectionOptions, 'onClosed'> & {
 export const MAX_REFUSING = 64;
 /** Time for a refused connection to send its request. */
 const REFUSING_MS = 2_000;
+/** Time without a request after which a connection makes room: a client that calls again sooner finds it open, as in a drain. */
+const MAKES_ROOM_MS = 2_000;
+/** Connections that are looked at for the one that makes room: all of them would cost too much where a flood of new ones comes. */
+const LOOKED_AT = 64;
 const CHECK_MS = 1_000;
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
 
@@ -55,8 +60,10 @@ export class Connections implements ConnectionCounts {
   readonly #served: ConnectionOptions;
   readonly #turnedAway: ConnectionOptions;
   readonly #open = new Set<OpenConnection>();
-  /** The open connections that are refused. */
+  /** The open connections that are refused, or have made room and are being closed. */
   readonly #refusing = new Set<OpenConnection>();
+  /** Goes through the open connections again and again. */
+  #hand = this.#open.values();
   #accepted = 0;
   #refused = 0;
   /** Null while there is no connection to check: an idle process is not woken. */
@@ -88,7 +95,7 @@ export class Connections implements ConnectionCounts {
   accept(socket: Socket): void {
     this.#accepted += 1;
     const { bound } = this.#options;
-    if (this.#open.size - this.#refusing.size < bound.max) {
+    if (this.#open.size - this.#refusing.size < bound.max || this.#makeRoom()) {
       this.#begin(socket, false);
       return;
     }
@@ -109,9 +116,33 @@ export class Connections implements ConnectionCounts {
     const nowMs = this.#options.now();
     for (const connection of this.#open) connection.checkDeadline();
     for (const connection of this.#refusing) {
-      const { idleSince } = connection;
-      if (idleSince !== null && nowMs >= idleSince + REFUSING_MS) connection.end();
+      const { unusedSince } = connection;
+      if (unusedSince !== null && nowMs >= unusedSince + REFUSING_MS) connection.end();
     }
+  }
+
+  /** Closes the connection that has been unused for longest, of some. Returns false where none has been for long enough. */
+  #makeRoom(): boolean {
+    if (this.#refusing.size >= MAX_REFUSING) return false;
+    const latestMs = this.#options.now() - MAKES_ROOM_MS;
+    let longest: { connection: OpenConnection; since: number } | null = null;
+    for (let looked = 0; looked < LOOKED_AT; looked += 1) {
+      const connection = this.#nextOpen();
+      const since = connection?.unusedSince ?? Number.POSITIVE_INFINITY;
+      if (connection === undefined || since > latestMs || this.#refusing.has(connection)) continue;
+      if (longest === null || since < longest.since) longest = { connection, since };
+    }
+    if (longest === null) return false;
+    this.#refusing.add(longest.connection);
+    longest.connection.end();
+    return true;
+  }
+
+  #nextOpen(): OpenConnection | undefined {
+    const next = this.#hand.next();
+    if (next.done !== true) return next.value;
+    this.#hand = this.#open.values();
+    return this.#hand.next().value;
   }
 
   #begin(socket: Socket, isRefused: boolean): void {
@@ -167,7 +198,7 @@ export function warningBound(max: number, log: Logger): ConnectionBound {
     onReached: () =>
       log.warn(
         { max },
-        'All connections that the limit of open files (ulimit -n) has room for are in use; further ones are turned away with a 503',
+        'All connections that the limit of open files (ulimit -n) has room for are in use, and none has been idle for seconds; further ones are turned away with a 503',
       ),
   };
 }

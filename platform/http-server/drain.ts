@@ -19,6 +19,8 @@ export type DrainOptions = {
 export type OpenConnection = {
   /** When the connection became idle; null: it is in use. */
   readonly idleSince: number | null;
+  /** Since when no whole head of a request is there; null: one is being handled. */
+  readonly unusedSince: number | null;
   /** Ends the connection when its deadline has passed. */
   checkDeadline(): void;
   /** Closes the server's direction. */

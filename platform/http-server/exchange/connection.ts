@@ -73,6 +73,12 @@ export class ClientConnection {
     return this.#exchange === null && this.#pending === null && !this.#isClosing ? this.#idleSince : null;
   }
 
+  /** Since when the connection is idle, or the head of a request has begun; null: a request is there. */
+  get unusedSince(): number | null {
+    const isHeadBegun = this.#exchange === null && this.#searchedBytes > 0 && !this.#isClosing;
+    return isHeadBegun ? this.#deadline - HEAD_TIMEOUT_MS : this.idleSince;
+  }
+
   /** Closes the connection, or refuses its request, when its deadline has passed. */
   checkDeadline(): void {
     if (this.#deadline > this.#options.now()) return;

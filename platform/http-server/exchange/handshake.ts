@@ -35,6 +35,10 @@ export class Handshake {
     });
   }
 
+  get unusedSince(): number {
+    return this.idleSince;
+  }
+
   checkDeadline(): void {
     if (this.#now() >= this.idleSince + HANDSHAKE_TIMEOUT_MS) this.destroy();
   }

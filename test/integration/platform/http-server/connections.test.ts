@@ -94,6 +94,35 @@ t.test('a connection beyond the bound gets a 503 and is closed, and the others s
   t.match(await (await dial()).asks('/next'), 'answer to /next', 'a place that is free again is given again');
 });
 
+t.test(
+  'a new connection takes the place of the one that has been without a request for longest',
+  async (t) => {
+    const { connections, dial, passes, until } = await setUp(t);
+    const silent = await dial();
+    passes(100);
+    const halting = await dial();
+    halting.socket.write('GET /never HTTP/1.1\r\nx: ');
+    const kept = await dial();
+    t.match(await kept.asks('/first'), 'answer to /first');
+    passes(1_899);
+    t.match(await (await dial()).asks('/early'), 'HTTP/1.1 503', 'not within two seconds');
+    await until(3);
+    passes(1);
+    t.match(await (await dial()).asks('/new'), 'answer to /new');
+    await silent.closed;
+    t.match(await kept.asks('/second'), 'answer to /second');
+    passes(100);
+    t.match(
+      await (await dial()).asks('/newer'),
+      'answer to /newer',
+      'nor does the beginning of a request keep others out',
+    );
+    await halting.closed;
+    t.match(await kept.asks('/third'), 'answer to /third');
+    t.equal(connections.refused, 1);
+  },
+);
+
 t.test('health and metrics are served on connections beyond the bound', async (t) => {
   const { dial } = await setUp(t, { max: 1 });
   await dial();
@@ -115,6 +144,18 @@ t.test('a connection beyond the bound that sends no request is closed after two 
   await silent.closed;
   t.equal(silent.text(), '');
   t.match(await kept.asks('/kept'), 'answer to /kept');
+});
+
+t.test('a connection beyond the bound that sends the beginning of a request is closed as soon', async (t) => {
+  const { dial, passes } = await setUp(t, { max: 1 });
+  const kept = await dial();
+  t.match(await kept.asks('/kept'), 'answer to /kept');
+  const halting = await dial();
+  halting.socket.write('GET /never HTTP/1.1\r\nx: ');
+  // Both have come by then: the server reads sockets in the order of their bytes.
+  t.match(await kept.asks('/kept'), 'answer to /kept');
+  passes(2_000);
+  await halting.closed;
 });
 
 t.test(
