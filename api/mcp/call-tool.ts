@@ -6,6 +6,9 @@ import { type ApiTool, CURSOR } from './tools.ts';
 /** Bytes of one part: some 10,000 tokens of JSON, which every model takes. */
 const PART_BYTES = 40_000;
 
+/** Deeper than any real argument, and far from what JSON.stringify has no stack for. */
+const MAX_DEPTH = 1_000;
+
 /** Sends a request to the routes of this process. */
 export type Dispatch = (request: Request) => Promise<Response>;
 
@@ -27,6 +30,7 @@ export async function callTool(
   const { [CURSOR]: cursor = '0', ...rest } = given;
   const from = readCursor(cursor);
   if (from === null) return failure(`The argument ${CURSOR} must come from the end of a cut answer`);
+  if (isDeep(rest, MAX_DEPTH)) return failure(`The arguments are nested deeper than ${MAX_DEPTH} levels`);
   const wanted = requestOf(tool, rest);
   if (typeof wanted === 'string') return failure(wanted);
   const { target, body } = wanted;
@@ -59,7 +63,9 @@ function requestOf(tool: ApiTool, given: Arguments): { target: string; body: Buf
   let target = tool.path;
   for (const name of tool.pathNames) {
     const value = rest.get(name);
-    if (typeof value !== 'string' || value === '') return `The argument ${name} must be a text`;
+    if (typeof value !== 'string' || value === '' || !value.isWellFormed()) {
+      return `The argument ${name} must be a text`;
+    }
     target = target.replace(`{${name}}`, encodeURIComponent(value));
     rest.delete(name);
   }
@@ -75,6 +81,12 @@ function requestOf(tool: ApiTool, given: Arguments): { target: string; body: Buf
   const [unknown] = rest.keys();
   if (unknown !== undefined) return `The tool ${tool.name} has no argument ${JSON.stringify(unknown)}`;
   return { target, body };
+}
+
+/** Returns whether a value is nested deeper than so many levels. */
+function isDeep(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((item) => isDeep(item, levels - 1));
 }
 
 function jsonOf(value: unknown): Buffer {

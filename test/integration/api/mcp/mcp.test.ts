@@ -131,6 +131,12 @@ t.test('arguments that a route refuses come back as its sentence, for the model 
     ['post_request_query', { filter: 'all', page: 2 }, /page/],
     ['post_request_query', { filter: 'all', cursor: 'next' }, /cursor/],
     ['get_request_by_id', {}, /id must be a text/],
+    ['get_request_by_id', { id: '\ud800' }, /id must be a text/],
+    [
+      'post_request_query',
+      JSON.parse(`{"filter":${'['.repeat(3_000)}${']'.repeat(3_000)}}`),
+      /deeper than 1000 levels/,
+    ],
     ['get_request_by_id', { id: 'own-2', colour: 'red' }, /no argument "colour"/],
   ];
   for (const [name, given, sentence] of refusals) {
