@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
 import { digestOf, filesIn } from '../digest.mjs';
 import { groupSources } from './groups.mjs';
+import { lexerOnly } from './lexer-only.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '../..');
 const source = join(root, 'dashboard');
@@ -108,7 +109,11 @@ const WORKERS = { record: 'workers/record.ts', markdown: 'workers/markdown.ts' }
 
 /** Returns the files of the workers. A worker that is no module needs no export. */
 async function workerFiles(build) {
-  return await bundle(build, { entryPoints: Object.values(WORKERS), format: 'iife' });
+  return await bundle(build, {
+    entryPoints: Object.values(WORKERS),
+    format: 'iife',
+    plugins: [lexerOnly],
+  });
 }
 
 /** Returns the addresses of the workers by their names, which pages are built with. */

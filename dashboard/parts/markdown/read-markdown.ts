@@ -1,5 +1,5 @@
 /** Reads Markdown by the lexer of `marked`; none of its HTML is made. Runs in a worker: hostile text can keep a lexer busy. */
-import { lexer, type Token, type Tokens } from 'marked';
+import { Lexer, type Token, type Tokens } from 'marked';
 import type { MarkdownNode } from './nodes.ts';
 
 const MOST_NODES = 4_000;
@@ -149,7 +149,7 @@ class Reader {
 /** Reads a text; null: it is nested deeper than the lexer can follow. */
 export function readMarkdown(text: string): MarkdownNode[] | null {
   try {
-    return new Reader().nodes(lexer(text), 0);
+    return new Reader().nodes(Lexer.lex(text), 0);
   } catch (error) {
     if (error instanceof RangeError) return null;
     throw error;
