@@ -1,12 +1,16 @@
 /** The head of a request: what it was, what it cost, how it was graded. */
 
+import type { RowPage } from '#core/contracts/rows.ts';
+import { call } from '../../client/call.ts';
+import { useResource } from '../../client/resource.ts';
 import { href } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { rate, ratingOf } from '../../state/ratings.ts';
 import { CopyButton } from '../copy/copy.tsx';
 import { Fact, Facts } from '../formats/fact.tsx';
-import { count, decimal, dollars, milliseconds } from '../formats/numbers.ts';
+import { count, decimal, dollars, milliseconds, NOTHING } from '../formats/numbers.ts';
 import { fullTime } from '../formats/times.ts';
+import { pageOf } from '../links/page-of.ts';
 import type { RecordHead } from '../record/record-protocol.ts';
 import { Hostile } from '../text/hostile.tsx';
 import { attempt } from '../toast/toast.tsx';
@@ -27,8 +31,30 @@ function Filtered({ field, value }: { field: string; value: string | null }) {
   );
 }
 
+/** The session of a request, which its record does not have: a link to it when it has come. */
+function Session({ id }: { id: string }) {
+  const { data } = useResource(`session of ${id}`, (signal) =>
+    call<RowPage>(
+      'POST',
+      '/v1/request/rows',
+      { filter: { request: { id: { equals: id } } }, columns: ['session_id', 'session_name'], limit: 1 },
+      signal,
+    ),
+  );
+  const { session_id: session, session_name: name } = data?.rows[0] ?? {};
+  if (session === undefined || session === null) return null;
+  return (
+    <Fact name="Session">
+      <a href={pageOf('session', session)}>
+        <Hostile text={name ?? session} />
+      </a>
+    </Fact>
+  );
+}
+
 function RequestFacts({ head }: { head: RecordHead }) {
   const { prompt_tokens: prompt, completion_tokens: completion, prompt_id, prompt_version } = head;
+  const { request_user_id: user } = head;
   return (
     <Facts>
       <Fact name="Model">
@@ -46,11 +72,21 @@ function RequestFacts({ head }: { head: RecordHead }) {
       </Fact>
       <Fact name="Cost">{dollars(head.cost)}</Fact>
       <Fact name="User">
-        <Filtered field="user" value={head.request_user_id} />
+        {user === null ? (
+          NOTHING
+        ) : (
+          <a href={pageOf('user', user)}>
+            <Hostile text={user} />
+          </a>
+        )}
       </Fact>
+      <Session key={head.request_id} id={head.request_id} />
       {prompt_id !== null && (
         <Fact name="Prompt">
-          <Filtered field="prompt" value={prompt_id} /> <Hostile text={prompt_version ?? ''} />
+          <a href={`/prompts/${encodeURIComponent(prompt_id)}`}>
+            <Hostile text={prompt_id} />
+          </a>{' '}
+          <Hostile text={prompt_version ?? ''} />
         </Fact>
       )}
     </Facts>

@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { comesToMatch } from '../../../../support/browser/comes-to.ts';
 import { accessibleStory, story } from '../../../../support/browser/mod.ts';
+import { callAs } from '../as.ts';
 import { gradeAs, gradesBy, makeCriterion, nameReviewer } from '../grading.ts';
 
 type Stage = Parameters<Parameters<typeof story>[1]>[0];
@@ -124,6 +125,25 @@ story('Values of a request lead to the requests that share them', async (stage) 
     await panel(page).getByRole('link', { name }).click();
     await page.waitForURL((url) => url.pathname === '/requests' && url.searchParams.get('q') === q);
     await page.getByText('1 request', { exact: true }).waitFor();
+  }
+});
+
+story('A request leads to its session, its user and its prompt', async (stage) => {
+  const { page, organization } = stage;
+  const stored = { name: 'Greeting', promptBody: {} };
+  const prompt = await callAs<{ id: string }>(stage, 'POST', '/v1/prompt-2025', stored);
+  const [row] = await organization.insert([
+    { user_id: 'anna', prompt_id: prompt.id, session_id: 'trip/1', session_name: 'Trip to Oslo' },
+  ]);
+  for (const [name, path] of [
+    ['Trip to Oslo', '/sessions/trip%2F1'],
+    ['anna', '/users/anna'],
+    [prompt.id, `/prompts/${prompt.id}`],
+  ] as const) {
+    await page.goto(`/requests/${row!.request_id}`);
+    await page.getByRole('link', { name, exact: true }).click();
+    await page.waitForURL((url) => url.pathname === path);
+    await page.waitForLoadState('networkidle');
   }
 });
 
