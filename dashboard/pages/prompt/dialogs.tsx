@@ -1,17 +1,53 @@
-/** What changes a prompt: promote, a new version, delete. */
+/** What changes a prompt: its name and tags, promote, a new version. */
 import { useState } from 'preact/hooks';
-import type { PromptUpdateBody, PromptVersionJson, VersionEnvironmentBody } from '#core/contracts/prompt.ts';
+import type {
+  PromptJson,
+  PromptUpdateBody,
+  PromptVersionJson,
+  VersionEnvironmentBody,
+} from '#core/contracts/prompt.ts';
 import type { JsonObject } from '#core/json-values/mod.ts';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
 import { Form } from '../../parts/form/form.tsx';
+import { readList } from '../../parts/form/lists.ts';
 import { TextField } from '../../parts/form/text-field.tsx';
 import { BodyDialog } from '../../parts/prompts/body-dialog.tsx';
 import { versionName, type WholeVersion } from '../../parts/prompts/load.ts';
 import { tell } from '../../parts/toast/toast.tsx';
 
 const ENVIRONMENTS = 'prompt-environments';
+
+/** Changes the name and the tags. */
+export function SettingsDialog({
+  prompt,
+  onClose,
+  onChanged,
+}: {
+  prompt: PromptJson;
+  onClose: () => void;
+  onChanged: () => void;
+}) {
+  const [name, setName] = useState(prompt.name);
+  const before = prompt.tags.join(', ');
+  const [tags, setTags] = useState(before);
+  const path = `/v1/prompt-2025/id/${encodeURIComponent(prompt.id)}`;
+  const save = async () => {
+    if (name !== prompt.name) await call('POST', `${path}/rename`, { name });
+    if (tags !== before) await call('PATCH', `${path}/tags`, { tags: readList(tags) ?? [] });
+    onChanged();
+    onClose();
+  };
+  return (
+    <Dialog title="Change the prompt" onClose={onClose}>
+      <Form verb="Save" onSubmit={save}>
+        <TextField label="Name" value={name} onInput={setName} />
+        <TextField label="Tags" value={tags} onInput={setTags} hint="Separated by commas" />
+      </Form>
+    </Dialog>
+  );
+}
 
 /** Asks for an environment, which names the version from then on. */
 export function PromoteDialog({

@@ -1,8 +1,9 @@
 /** The page /prompts/:id: a prompt, its versions, and what can be done with them. */
 import { useState } from 'preact/hooks';
-import type { PromptJson, PromptVersionJson } from '#core/contracts/prompt.ts';
+import type { PromptJson, PromptVersionJson, VersionEnvironmentBody } from '#core/contracts/prompt.ts';
 import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
+import { CopyButton } from '../../parts/copy/copy.tsx';
 import { Confirm } from '../../parts/dialog/confirm.tsx';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { loadVersion, useVersions, versionName, type WholeVersion } from '../../parts/prompts/load.ts';
@@ -11,7 +12,7 @@ import { Hostile } from '../../parts/text/hostile.tsx';
 import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { useRange } from '../../state/range.ts';
-import { NewVersionDialog, PromoteDialog } from './dialogs.tsx';
+import { NewVersionDialog, PromoteDialog, SettingsDialog } from './dialogs.tsx';
 import { TryInputs } from './try-inputs.tsx';
 import { loadVersionUses } from './uses.ts';
 import { VersionBody, VersionDiff } from './version-body.tsx';
@@ -105,9 +106,10 @@ function Shown({ baseId, ...props }: VersionProps & { baseId: string | null }) {
   );
 }
 
-function Head({ prompt }: { prompt: PromptJson | null }) {
+function Head({ prompt, onChanged }: { prompt: PromptJson | null; onChanged: () => void }) {
   const { go } = useAddress();
-  const [isDeleting, setDeleting] = useState(false);
+  const [open, setOpen] = useState<'settings' | 'delete' | null>(null);
+  const close = () => setOpen(null);
   return (
     <div class="page-head">
       <h1>{prompt === null ? 'Prompt' : <Hostile text={prompt.name} />}</h1>
@@ -118,11 +120,19 @@ function Head({ prompt }: { prompt: PromptJson | null }) {
       ))}
       <RangePicker />
       {prompt !== null && may('write') && (
-        <button type="button" class="danger" onClick={() => setDeleting(true)}>
-          Delete prompt
-        </button>
+        <>
+          <button type="button" onClick={() => setOpen('settings')}>
+            Settings
+          </button>
+          <button type="button" class="danger" onClick={() => setOpen('delete')}>
+            Delete prompt
+          </button>
+        </>
       )}
-      {isDeleting && prompt !== null && (
+      {open === 'settings' && prompt !== null && (
+        <SettingsDialog prompt={prompt} onClose={close} onChanged={onChanged} />
+      )}
+      {open === 'delete' && prompt !== null && (
         <Confirm
           title="Delete this prompt?"
           text="All its versions are erased, and calls that name it fail from then on."
@@ -131,7 +141,7 @@ function Head({ prompt }: { prompt: PromptJson | null }) {
             await call('DELETE', `/v1/prompt-2025/${encodeURIComponent(prompt.id)}`);
             go('/prompts');
           }}
-          onClose={() => setDeleting(false)}
+          onClose={close}
         />
       )}
     </div>
@@ -155,6 +165,7 @@ function Versions({
   const uses = useResource(`version uses ${id} ${from} ${to}`, (signal) =>
     loadVersionUses(id, { from, to }, signal),
   );
+  const [removed, setRemoved] = useState<VersionEnvironmentBody | null>(null);
   const shown = useVersion(shownId);
   const show = (version: string | null) =>
     set({ version, with: version === baseId ? null : baseId }, { replace: true });
@@ -180,7 +191,20 @@ function Versions({
         base={baseId}
         onShow={show}
         onCompare={(next) => set({ with: next }, { replace: true })}
+        onRemove={setRemoved}
       />
+      {removed !== null && (
+        <Confirm
+          title={`Remove the environment ${removed.environment}?`}
+          text="It names no version then, and calls that name it fail from then on."
+          verb="Remove"
+          run={async () => {
+            await call('POST', '/v1/prompt-2025/remove/environment', removed);
+            changed();
+          }}
+          onClose={() => setRemoved(null)}
+        />
+      )}
       <FailureNotice failure={shown.failure} retry={shown.reload} />
       {shown.data !== null && (
         <>
@@ -203,7 +227,13 @@ export function PromptPage({ id }: { id: string }) {
       <p>
         <a href="/prompts">All prompts</a>
       </p>
-      <Head prompt={prompt.data} />
+      <Head prompt={prompt.data} onChanged={prompt.reload} />
+      <p class="muted">
+        <code>
+          <Hostile text={id} />
+        </code>{' '}
+        <CopyButton text={id} what="prompt id" />
+      </p>
       <FailureNotice failure={prompt.failure} retry={prompt.reload} />
       {prompt.failure === null && (
         <>

@@ -1,5 +1,5 @@
 /** The versions of a prompt: what they are, how they do, and what can be done with each. */
-import type { PromptVersionJson } from '#core/contracts/prompt.ts';
+import type { PromptVersionJson, VersionEnvironmentBody } from '#core/contracts/prompt.ts';
 import { WITHOUT_EXPERIMENTS } from '../../client/sources.ts';
 import { count, decimal, dollars, milliseconds } from '../../parts/formats/numbers.ts';
 import { ago, fullTime } from '../../parts/formats/times.ts';
@@ -8,6 +8,7 @@ import { versionName } from '../../parts/prompts/load.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href } from '../../state/address.ts';
+import { may } from '../../state/me.ts';
 import type { VersionUses } from './uses.ts';
 
 export type VersionTableProps = {
@@ -21,6 +22,7 @@ export type VersionTableProps = {
   base: string | null;
   onShow: (id: string) => void;
   onCompare: (id: string | null) => void;
+  onRemove: (environment: VersionEnvironmentBody) => void;
 };
 
 type Row = PromptVersionJson;
@@ -62,7 +64,7 @@ function figureColumns({ promptId, uses, range }: VersionTableProps): Column<Row
 
 /** Shows the versions, the newest first. */
 export function VersionTable(props: VersionTableProps) {
-  const { versions, isLoading, shown, base, onShow, onCompare } = props;
+  const { promptId, versions, isLoading, shown, base, onShow, onCompare, onRemove } = props;
   const columns: Column<Row>[] = [
     {
       name: 'version',
@@ -111,7 +113,14 @@ export function VersionTable(props: VersionTableProps) {
     {
       name: 'environments',
       title: 'Environments',
-      cell: ({ environments }) => <Environments list={environments.map((name) => ({ name }))} />,
+      cell: ({ id: promptVersionId, environments }) => (
+        <Environments
+          list={environments.map((name) => ({ name }))}
+          onRemove={
+            may('write') ? (environment) => onRemove({ promptId, promptVersionId, environment }) : undefined
+          }
+        />
+      ),
     },
     {
       name: 'created',

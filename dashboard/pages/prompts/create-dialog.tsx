@@ -3,6 +3,7 @@ import { useState } from 'preact/hooks';
 import type { NewPromptBody } from '#core/contracts/prompt.ts';
 import type { JsonObject } from '#core/json-values/mod.ts';
 import { call } from '../../client/call.ts';
+import { readList } from '../../parts/form/lists.ts';
 import { TextField } from '../../parts/form/text-field.tsx';
 import { BodyDialog } from '../../parts/prompts/body-dialog.tsx';
 import { useAddress } from '../../state/address.ts';
@@ -13,7 +14,7 @@ export function CreateDialog({ onClose }: { onClose: () => void }) {
   const [name, setName] = useState('');
   const [tags, setTags] = useState('');
   const create = async (promptBody: JsonObject) => {
-    const body = { name, tags: tags.split(',').filter((tag) => tag.trim() !== ''), promptBody };
+    const body = { name, tags: readList(tags) ?? [], promptBody };
     const { id } = await call<{ id: string }>('POST', '/v1/prompt-2025', body satisfies NewPromptBody);
     go(`/prompts/${encodeURIComponent(id)}`);
   };

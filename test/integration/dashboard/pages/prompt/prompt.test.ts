@@ -45,6 +45,41 @@ story('A version is edited into the next one, compared with it, and promoted', a
   await row.getByText('production').waitFor();
 });
 
+story('A prompt shows its id, and its name and tags are changed', async (stage) => {
+  const { page } = stage;
+  const { id } = await store(stage);
+  await page.goto(`/prompts/${id}`);
+  await page.getByText(id, { exact: true }).waitFor();
+  await page.getByRole('button', { name: 'Copy prompt id' }).waitFor();
+  await page.getByRole('button', { name: 'Settings' }).click();
+  const dialog = page.getByRole('dialog', { name: 'Change the prompt' });
+  await dialog.getByLabel('Name').fill('Help desk');
+  await dialog.getByLabel('Tags').fill('eu, desk');
+  await dialog.getByRole('button', { name: 'Save' }).click();
+  await page.getByRole('heading', { name: 'Help desk' }).waitFor();
+  await page.getByRole('link', { name: 'desk', exact: true }).click();
+  await page.getByRole('link', { name: 'Help desk' }).waitFor();
+});
+
+story('An environment is removed after a question, and its version can be deleted then', async (stage) => {
+  const { page, product, organization } = stage;
+  const { id, versionId } = await store(stage);
+  const headers = { authorization: `Bearer ${organization.key}` };
+  const data = { promptId: id, promptVersionId: versionId, promptBody: BODY, environment: 'stagng' };
+  await page.request.post(`${product.url}/v1/prompt-2025/update`, { headers, data });
+  await page.goto(`/prompts/${id}`);
+  await page.getByRole('button', { name: 'Remove the environment stagng' }).click();
+  const confirm = async (verb: string) => {
+    await page.getByRole('dialog').getByRole('button', { name: verb }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+  };
+  await confirm('Remove');
+  await page.getByText('stagng').waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'Delete version' }).click();
+  await confirm('Delete version');
+  await page.getByRole('heading', { name: 'Version 1.0', exact: true }).waitFor();
+});
+
 story('The requests of a version are as many as it says, without those of experiments', async (stage) => {
   const { page, organization } = stage;
   const { id } = await store(stage);
