@@ -5,10 +5,12 @@ import { preparePage } from './pages/routes.tsx';
 import { addressNow } from './state/address.ts';
 import { listenToKeys } from './state/keys.ts';
 import { mayAskAhead, readIdentity } from './state/me.ts';
+import { listenToWriting } from './state/written.ts';
 import './styles/main.css';
 
 // Both as early as possible: a page is rendered when it is known who is logged in.
 preparePage(addressNow().path, mayAskAhead());
 void readIdentity();
 listenToKeys();
+listenToWriting();
 render(<App />, document.body);

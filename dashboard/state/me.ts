@@ -5,6 +5,7 @@ import { type ApiFailure, call, whenSignedOut } from '../client/call.ts';
 import { forgetAll } from '../client/recent.ts';
 import { toFailure } from '../client/resource.ts';
 import { takeLinkToken } from './link-token.ts';
+import { isWriting } from './written.ts';
 
 export type Me = MeJson;
 
@@ -12,7 +13,8 @@ export type Identity =
   | { kind: 'unknown' }
   | { kind: 'signed-out' }
   | { kind: 'failed'; failure: ApiFailure }
-  | { kind: 'signed-in'; me: Me };
+  /** `hasEnded`: the log-in is over, and what is being written on the page waits for another one with the same key. */
+  | { kind: 'signed-in'; me: Me; hasEnded?: boolean };
 
 export const identity = signal<Identity>({ kind: 'unknown' });
 
@@ -30,8 +32,9 @@ export function mayAskAhead(): boolean {
 /** Logs in with an API key, or with the token of a link. */
 export async function logIn(body: LoginBody): Promise<void> {
   const me = await call<Me>('POST', '/v1/login', body);
+  const before = identity.value;
   // Answers of the log-in before.
-  forgetAll();
+  if (before.kind !== 'signed-in' || before.me.key.id !== me.key.id) forgetAll();
   identity.value = { kind: 'signed-in', me };
 }
 
@@ -74,6 +77,11 @@ export function may(scope: Me['key']['scopes'][number]): boolean {
 }
 
 whenSignedOut(() => {
+  const now = identity.value;
+  if (now.kind === 'signed-in' && isWriting()) {
+    if (!now.hasEnded) identity.value = { ...now, hasEnded: true };
+    return;
+  }
   forgetAll();
   identity.value = { kind: 'signed-out' };
 });

@@ -3,6 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import type { ApiFailure } from '../../client/call.ts';
 import { toFailure } from '../../client/resource.ts';
+import { noteSent } from '../../state/written.ts';
 import { FailureNotice } from '../failure/failure.tsx';
 
 export type FormProps = {
@@ -28,6 +29,7 @@ export function Form({ verb, onSubmit, children, isReady = true, more }: FormPro
     setFailure(null);
     try {
       await onSubmit();
+      noteSent();
     } catch (error) {
       setFailure(toFailure(error));
     }

@@ -1,6 +1,7 @@
+import type { Page } from 'playwright-core';
 import { createLoginToken } from '#platform/browser-sessions/mod.ts';
 import { comesTo } from '../../../../support/browser/comes-to.ts';
-import { accessibleStory, story } from '../../../../support/browser/mod.ts';
+import { accessibleStory, type Stage, story } from '../../../../support/browser/mod.ts';
 import type { Product } from '../../../../support/browser/product.ts';
 import { sessionEnds } from '../../../../support/browser/session-ended.ts';
 
@@ -89,6 +90,43 @@ story(
     expectComplaint(/status of 401/);
   },
 );
+
+/** Fills a form, ends the log-in, and sends the form. */
+async function sendAfterTheEnd({ t, page, organization, product }: Stage): Promise<void> {
+  await page.goto('/prompts');
+  await page.getByRole('button', { name: 'New prompt' }).click();
+  await page.getByLabel('Name', { exact: true }).fill('Greeting');
+  await page.getByLabel('Text of message 1').fill('A long text that nobody wants to write again');
+  t.ok(await sessionEnds(page, { organization, product }), 'the API refuses the log-in');
+  await page.getByRole('button', { name: 'Create prompt' }).click();
+  await page.getByLabel('API key').waitFor();
+}
+
+async function logIn(page: Page, key: string): Promise<void> {
+  await page.getByLabel('API key').fill(key);
+  await page.getByRole('button', { name: 'Log in' }).click();
+}
+
+story('A form that is being filled in outlasts the log-in, and is hidden meanwhile', async (stage) => {
+  const { t, page, organization, expectComplaint } = stage;
+  await sendAfterTheEnd(stage);
+  t.notOk(await page.getByText('New prompt').first().isVisible(), 'nothing of the page is shown');
+  await page.keyboard.press('Escape');
+  await logIn(page, organization.key);
+  await page.getByRole('button', { name: 'Create prompt' }).click();
+  await page.getByRole('heading', { name: 'Greeting' }).waitFor();
+  await page.getByText('A long text that nobody wants to write again').waitFor();
+  expectComplaint(/status of 401/);
+});
+
+story('A form that is being filled in is gone when another key logs in', async (stage) => {
+  const { t, page, organization, expectComplaint } = stage;
+  await sendAfterTheEnd(stage);
+  await logIn(page, await organization.keyWith(['read', 'write']));
+  await page.getByRole('heading', { name: 'Prompts' }).waitFor();
+  await comesTo(t, () => page.getByRole('dialog').count(), 0);
+  expectComplaint(/status of 401/);
+});
 
 story(
   'Neither a link on another site nor a typed address shows an answer of the API',
