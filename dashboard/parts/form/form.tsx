@@ -36,7 +36,7 @@ export function Form({ verb, onSubmit, children, isReady = true, more }: FormPro
     setSending(false);
   };
   return (
-    <form class="form" onSubmit={submit}>
+    <form class="form" aria-busy={isSending} onSubmit={submit}>
       {children}
       <FailureNotice failure={failure} />
       <div class="form-actions">

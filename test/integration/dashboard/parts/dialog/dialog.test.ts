@@ -18,3 +18,24 @@ story(
     await dialog.waitFor({ state: 'detached' });
   },
 );
+
+story('What was written in a dialog is discarded by the second try to close it', async ({ t, page }) => {
+  await page.goto('/prompts');
+  await page.getByRole('button', { name: 'New prompt' }).click();
+  const dialog = page.getByRole('dialog', { name: 'New prompt' });
+  const text = dialog.getByLabel('Text of message 1');
+  const question = dialog.getByText('What you wrote is not saved.');
+  await text.fill('A long text');
+  await page.mouse.click(5, 5);
+  await question.waitFor();
+  await text.fill('A longer text');
+  await question.waitFor({ state: 'detached' });
+  await page.keyboard.press('Escape');
+  await question.waitFor();
+  await comesTo(t, () => text.inputValue(), 'A longer text');
+  await page.keyboard.press('Escape');
+  await dialog.waitFor({ state: 'detached' });
+  await page.getByRole('button', { name: 'New prompt' }).click();
+  await page.getByRole('button', { name: 'Close' }).click();
+  await dialog.waitFor({ state: 'detached' });
+});
