@@ -109,7 +109,7 @@ function intervalText(metric: Measured, { low, high }: Interval): string {
   const { size } = unitOf(metric);
   if (low >= 0) return `${size(low)} to ${size(high)}`;
   if (high <= 0) return `${size(-high)} to ${size(-low)}`;
-  return `${size(-low)} lower to ${size(high)} higher`;
+  return `${sizeText(metric, low)} lower to ${size(high)} higher`;
 }
 
 function differenceClause(metric: MetricComparisonJson, alpha: number): string {

@@ -70,7 +70,7 @@ t.test('a loss within the margin names the margin', async (t) => {
       },
       0.02,
     ),
-    'Not worse: the loss is less than the margin of 2 points; 0.3 points lower (95 % interval 1.5 lower to 0.9 higher), adjusted p more than 0.99.',
+    'Not worse: the loss is less than the margin of 2 points; 0.3 points lower (95 % interval 1.5 points lower to 0.9 higher), adjusted p more than 0.99.',
   );
 });
 
@@ -83,7 +83,7 @@ t.test('an undecided metric says what so many pairs would find, or why there is 
       p_value: 1,
       adjusted_p_value: null,
     }),
-    'Undecided: no difference (95 % interval 5 lower to 5 higher), p more than 0.99. 120 pairs find a difference of 5 points four times in five.',
+    'Undecided: no difference (95 % interval 5 points lower to 5 higher), p more than 0.99. 120 pairs find a difference of 5 points four times in five.',
   );
   t.equal(
     say({
