@@ -5,13 +5,18 @@ import { LocationProvider } from 'preact-iso/router';
 import { Pages } from './pages/routes.tsx';
 import { Boundary } from './parts/failure/boundary.tsx';
 import { FailureNotice } from './parts/failure/failure.tsx';
+import { MissingPage } from './parts/failure/load-again.tsx';
 import { Frame } from './parts/frame/frame.tsx';
 import { useLater } from './parts/later/use-later.ts';
 import { useAddress, useRouter } from './state/address.ts';
 import { useKeys } from './state/keys.ts';
 import { identity, readIdentity } from './state/me.ts';
 
-const loadLogin = () => import('./pages/login/login.tsx').then(({ Login }) => Login);
+const loadLogin = () =>
+  import('./pages/login/login.tsx').then(
+    ({ Login }) => Login,
+    () => MissingPage,
+  );
 
 /** Unlike what is not displayed, a dialog in it stays modal: the log-in above it is so, too. */
 const HIDDEN = { visibility: 'hidden' } as const;

@@ -1,38 +1,51 @@
 /** The pages by their addresses. Each group is fetched when one of its pages is first opened. */
+import type { ComponentType } from 'preact';
 import lazy from 'preact-iso/lazy';
 import { Route, Router } from 'preact-iso/router';
+import { MissingPage } from '../parts/failure/load-again.tsx';
 import { NotFound } from './not-found/not-found.tsx';
 
-const Overview = lazy(() => import('./overview/overview.tsx').then(({ Overview }) => Overview));
-const Requests = lazy(() => import('./requests/requests.tsx').then(({ Requests }) => Requests));
-const RequestPage = lazy(() => import('./reading.ts').then(({ RequestPage }) => RequestPage));
-const Compare = lazy(() => import('./reading.ts').then(({ Compare }) => Compare));
-const Sessions = lazy(() => import('./reading.ts').then(({ Sessions }) => Sessions));
-const SessionPage = lazy(() => import('./reading.ts').then(({ SessionPage }) => SessionPage));
-const Users = lazy(() => import('./reading.ts').then(({ Users }) => Users));
-const UserPage = lazy(() => import('./reading.ts').then(({ UserPage }) => UserPage));
-const Evaluators = lazy(() => import('./improving.ts').then(({ Evaluators }) => Evaluators));
-const EvaluatorPage = lazy(() => import('./improving.ts').then(({ EvaluatorPage }) => EvaluatorPage));
-const Prompts = lazy(() => import('./improving.ts').then(({ Prompts }) => Prompts));
-const PromptPage = lazy(() => import('./improving.ts').then(({ PromptPage }) => PromptPage));
-const Review = lazy(() => import('./grading.ts').then(({ Review }) => Review));
-const ReviewQueuePage = lazy(() => import('./grading.ts').then(({ ReviewQueuePage }) => ReviewQueuePage));
-const CriterionPage = lazy(() => import('./grading.ts').then(({ CriterionPage }) => CriterionPage));
-const Playground = lazy(() => import('./improving.ts').then(({ Playground }) => Playground));
-const Datasets = lazy(() => import('./measuring.ts').then(({ Datasets }) => Datasets));
-const DatasetPage = lazy(() => import('./measuring.ts').then(({ DatasetPage }) => DatasetPage));
-const Experiments = lazy(() => import('./measuring.ts').then(({ Experiments }) => Experiments));
-const ExperimentComparison = lazy(() =>
-  import('./measuring.ts').then(({ ExperimentComparison }) => ExperimentComparison),
-);
-const ExperimentPage = lazy(() => import('./measuring.ts').then(({ ExperimentPage }) => ExperimentPage));
-const Limits = lazy(() => import('./running.ts').then(({ Limits }) => Limits));
-const Keys = lazy(() => import('./running.ts').then(({ Keys }) => Keys));
-const Webhooks = lazy(() => import('./running.ts').then(({ Webhooks }) => Webhooks));
-const Alerts = lazy(() => import('./running.ts').then(({ Alerts }) => Alerts));
-const DeadLetters = lazy(() => import('./running.ts').then(({ DeadLetters }) => DeadLetters));
-const System = lazy(() => import('./running.ts').then(({ System }) => System));
-const Settings = lazy(() => import('./running.ts').then(({ Settings }) => Settings));
+/** Returns a page of a group; one that cannot be fetched says so: after an upgrade, the files of the version before are gone. */
+function page<Group, Props>(fetchGroup: () => Promise<Group>, pick: (group: Group) => ComponentType<Props>) {
+  return lazy<ComponentType<Props>>(() => fetchGroup().then(pick, () => MissingPage));
+}
+
+const overview = () => import('./overview/overview.tsx');
+const requests = () => import('./requests/requests.tsx');
+const reading = () => import('./reading.ts');
+const improving = () => import('./improving.ts');
+const grading = () => import('./grading.ts');
+const measuring = () => import('./measuring.ts');
+const running = () => import('./running.ts');
+
+const Overview = page(overview, (group) => group.Overview);
+const Requests = page(requests, (group) => group.Requests);
+const RequestPage = page(reading, (group) => group.RequestPage);
+const Compare = page(reading, (group) => group.Compare);
+const Sessions = page(reading, (group) => group.Sessions);
+const SessionPage = page(reading, (group) => group.SessionPage);
+const Users = page(reading, (group) => group.Users);
+const UserPage = page(reading, (group) => group.UserPage);
+const Evaluators = page(improving, (group) => group.Evaluators);
+const EvaluatorPage = page(improving, (group) => group.EvaluatorPage);
+const Prompts = page(improving, (group) => group.Prompts);
+const PromptPage = page(improving, (group) => group.PromptPage);
+const Review = page(grading, (group) => group.Review);
+const ReviewQueuePage = page(grading, (group) => group.ReviewQueuePage);
+const CriterionPage = page(grading, (group) => group.CriterionPage);
+const Playground = page(improving, (group) => group.Playground);
+const Datasets = page(measuring, (group) => group.Datasets);
+const DatasetPage = page(measuring, (group) => group.DatasetPage);
+const Experiments = page(measuring, (group) => group.Experiments);
+const ExperimentComparison = page(measuring, (group) => group.ExperimentComparison);
+const ExperimentPage = page(measuring, (group) => group.ExperimentPage);
+const Limits = page(running, (group) => group.Limits);
+const Keys = page(running, (group) => group.Keys);
+const Webhooks = page(running, (group) => group.Webhooks);
+const Alerts = page(running, (group) => group.Alerts);
+const DeadLetters = page(running, (group) => group.DeadLetters);
+const System = page(running, (group) => group.System);
+const Settings = page(running, (group) => group.Settings);
 
 /** The pages that people open first, and how to ask for what they show. */
 const LANDING_PAGES = new Map([
@@ -40,14 +53,14 @@ const LANDING_PAGES = new Map([
     '/',
     {
       page: Overview,
-      ask: () => import('./overview/overview.tsx').then(({ askOverviewAhead }) => askOverviewAhead()),
+      ask: () => overview().then(({ askOverviewAhead }) => askOverviewAhead()),
     },
   ],
   [
     '/requests',
     {
       page: Requests,
-      ask: () => import('./requests/requests.tsx').then(({ askRowsAhead }) => askRowsAhead()),
+      ask: () => requests().then(({ askRowsAhead }) => askRowsAhead()),
     },
   ],
 ]);

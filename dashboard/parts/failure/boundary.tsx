@@ -1,5 +1,6 @@
 /** A fault of a page itself: the frame stays, and the page says so. */
 import { Component, type ComponentChildren } from 'preact';
+import { LoadAgain } from './load-again.tsx';
 
 type Props = { children: ComponentChildren /** A new one shows the page again. */; address: string };
 
@@ -21,13 +22,6 @@ export class Boundary extends Component<Props, { fault: Error | null; address: s
   override render() {
     const { fault } = this.state;
     if (fault === null) return this.props.children;
-    return (
-      <div class="failure" role="alert">
-        <p>This page has a fault: {fault.message}</p>
-        <button type="button" onClick={() => location.reload()}>
-          Load again
-        </button>
-      </div>
-    );
+    return <LoadAgain why={`This page has a fault: ${fault.message}`} />;
   }
 }

@@ -146,6 +146,20 @@ story(
   },
 );
 
+story(
+  'A log-in whose file is gone says so',
+  async ({ page, expectComplaint }) => {
+    await page.route('**/assets/login-*.js', (route) => route.fulfill({ status: 404, body: '' }));
+    await page.goto('/settings');
+    await page.getByText('A part of this page could not be fetched').waitFor();
+    await page.unrouteAll();
+    await page.getByRole('button', { name: 'Load again' }).click();
+    await page.getByLabel('API key').waitFor();
+    expectComplaint(/status of 40[14]/);
+  },
+  SIGNED_OUT,
+);
+
 accessibleStory(
   'The log-in has no barrier, a refused key included',
   async ({ page, expectComplaint }) => {
