@@ -65,18 +65,19 @@ function Actions({ apiKey: { id, name, state } }: { apiKey: KeyJson }) {
   );
 }
 
-/** Links to what the key called, and to what was refused of it. */
+/** Links to the figures of the key, to what it called, and to what was refused of it. */
 function Calls({ id, name }: KeyJson) {
   const links = [
-    { label: 'All', what: 'All requests', q: '' },
-    { label: '429', what: '429 answers', q: 'status:429' },
+    { label: 'Usage', what: 'Usage', path: '/', q: '' },
+    { label: 'All', what: 'All requests', path: '/requests', q: '' },
+    { label: 'Refused', what: 'Refused requests', path: '/requests', q: 'status:429' },
   ];
   return (
     <div class="row-actions">
-      {links.map(({ label, what, q }) => (
+      {links.map(({ label, what, path, q }) => (
         <a
           key={label}
-          href={href('/requests', { q: addCondition(q, 'api_key', id) })}
+          href={href(path, { q: addCondition(q, 'api_key', id) })}
           aria-label={`${what} of the key ${name}`}
         >
           {label}

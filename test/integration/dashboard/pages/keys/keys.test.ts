@@ -66,7 +66,7 @@ story(
   },
 );
 
-story('A key leads to its requests, and to those that were refused', async ({ t, page, organization }) => {
+story('A key leads to its usage, to its requests, and to those that were refused', async ({ t, page, organization }) => {
   const { keyId } = organization;
   await organization.insert([{ status: 429, api_key_id: keyId }, { api_key_id: keyId }, { status: 429 }]);
   await page.goto('/keys');
@@ -76,6 +76,10 @@ story('A key leads to its requests, and to those that were refused', async ({ t,
   t.ok(hrefs.includes(`/requests?q=api_key:${keyId}`));
   await page.locator(`a[href="/requests?q=status:429+api_key:${keyId}"]`).click();
   await page.getByText('1 request', { exact: true }).waitFor();
+  await page.goto('/keys');
+  await page.locator(`a[href="/?q=api_key:${keyId}"]`).click();
+  await page.getByRole('heading', { name: 'Overview' }).waitFor();
+  await page.getByText('50%', { exact: true }).first().waitFor();
 });
 
 story('A key is revoked only after a question', async ({ t, page, ...stage }) => {
