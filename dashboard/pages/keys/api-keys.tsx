@@ -1,6 +1,7 @@
 /** The API keys of the organization. */
 import { useState } from 'preact/hooks';
 import type { KeyJson, NewKeyJson } from '#core/contracts/keys.ts';
+import { MOST_LOADED } from '../../client/load-pages.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
@@ -9,7 +10,7 @@ import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { KEY_COLUMNS } from './key-columns.tsx';
 import { ChangeKey, CreateKey, NewKey, RevokeKey, RotateKey } from './key-dialogs.tsx';
-import { findKeys, loadKeys, MOST_KEYS } from './load-keys.ts';
+import { findKeys, loadKeys } from './load-keys.ts';
 
 const STATES = [
   { name: '', label: 'Active' },
@@ -97,8 +98,8 @@ export function ApiKeys() {
           empty={<p>{data.length === 0 ? 'There are no such keys.' : 'No key has this text.'}</p>}
         />
       )}
-      {data !== null && data.length >= MOST_KEYS && (
-        <p class="muted">These are the newest {MOST_KEYS} keys; there are more.</p>
+      {data !== null && data.length >= MOST_LOADED && (
+        <p class="muted">These are the newest {MOST_LOADED} keys; there are more.</p>
       )}
       <Dialogs keys={data ?? []} reload={reload} />
     </>

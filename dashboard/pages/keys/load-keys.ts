@@ -1,23 +1,18 @@
 /** All keys of the organization, and which of them a text finds. */
 import type { KeyJson } from '#core/contracts/keys.ts';
 import { call } from '../../client/call.ts';
+import { loadPages } from '../../client/load-pages.ts';
 
 /** Keys of one page of the API. */
 const PAGE = 100;
-/** More keys than these are not listed. */
-export const MOST_KEYS = 2_000;
 
 /** Loads all keys in a state, newest first; null: in any state. */
-export async function loadKeys(state: string | null, signal: AbortSignal): Promise<KeyJson[]> {
-  const keys: KeyJson[] = [];
-  while (keys.length < MOST_KEYS) {
-    const query = new URLSearchParams({ limit: String(PAGE), offset: String(keys.length) });
+export function loadKeys(state: string | null, signal: AbortSignal): Promise<KeyJson[]> {
+  return loadPages(PAGE, (offset) => {
+    const query = new URLSearchParams({ limit: String(PAGE), offset: String(offset) });
     if (state !== null) query.set('state', state);
-    const page = await call<KeyJson[]>('GET', `/v1/keys?${query}`, undefined, signal);
-    keys.push(...page);
-    if (page.length < PAGE) break;
-  }
-  return keys;
+    return call<KeyJson[]>('GET', `/v1/keys?${query}`, undefined, signal);
+  });
 }
 
 /** Returns the keys that have the text in their name, prefix, owner, tags or id, ignoring case. */

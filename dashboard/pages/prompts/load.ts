@@ -2,7 +2,7 @@
 import type { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
 import type { PromptJson, PromptQueryBody, PromptVersionJson } from '#core/contracts/prompt.ts';
 import { call } from '../../client/call.ts';
-import { MOST_LISTED, versionName } from '../../parts/prompts/load.ts';
+import { loadVersions, versionName } from '../../parts/prompts/load.ts';
 
 /** Prompts of a page: each needs a call for its versions. */
 export const PAGE_SIZE = 20;
@@ -15,8 +15,7 @@ export type ListedPrompt = PromptJson & {
 };
 
 async function withVersions(prompt: PromptJson, signal: AbortSignal): Promise<ListedPrompt> {
-  const query = { promptId: prompt.id, limit: MOST_LISTED };
-  const versions = await call<PromptVersionJson[]>('POST', '/v1/prompt-2025/query/versions', query, signal);
+  const versions = await loadVersions(prompt.id, signal);
   const environments = versions.flatMap((version) =>
     version.environments.map((name) => ({ name, version: versionName(version) })),
   );

@@ -1,12 +1,13 @@
 /** Stored prompts, as several pages load them. */
 import type { PromptInputsJson, PromptJson, PromptVersionJson } from '#core/contracts/prompt.ts';
 import { call } from '../../client/call.ts';
+import { loadPages } from '../../client/load-pages.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import type { Option } from '../form/select.tsx';
 
 const ROOT = '/v1/prompt-2025';
 /** Prompts, or versions, of one answer: the most that the API returns. */
-export const MOST_LISTED = 100;
+const MOST_LISTED = 100;
 
 /** A version with its body. */
 export type WholeVersion = PromptVersionJson & { prompt_body: Record<string, unknown> };
@@ -19,10 +20,13 @@ export function versionName({
   return `${major}.${minor}`;
 }
 
-/** Loads the newest prompts. */
+/** Loads the prompts, the newest first. */
 export function usePrompts(): Resource<PromptJson[]> {
   return useResource('prompts', (signal) =>
-    call<PromptJson[]>('POST', `${ROOT}/query`, { pageSize: MOST_LISTED }, signal),
+    loadPages(MOST_LISTED, (offset) => {
+      const body = { page: offset / MOST_LISTED, pageSize: MOST_LISTED };
+      return call<PromptJson[]>('POST', `${ROOT}/query`, body, signal);
+    }),
   );
 }
 
@@ -33,10 +37,18 @@ export function promptOptions(none: string, prompts: readonly PromptJson[], chos
   return [{ name: '', label: none }, ...known, ...(isOther ? [{ name: chosen, label: chosen }] : [])];
 }
 
-/** Loads the versions of a prompt, the newest first; null: of none. */
+/** Loads the versions of a prompt, the newest first. */
+export function loadVersions(promptId: string, signal?: AbortSignal): Promise<PromptVersionJson[]> {
+  return loadPages(MOST_LISTED, (offset) => {
+    const body = { promptId, offset, limit: MOST_LISTED };
+    return call<PromptVersionJson[]>('POST', `${ROOT}/query/versions`, body, signal);
+  });
+}
+
+/** Loads the versions of a prompt as they are shown; null: of none. */
 export function useVersions(promptId: string | null): Resource<PromptVersionJson[]> {
   return useResource(promptId === null ? null : `prompt versions ${promptId}`, (signal) =>
-    call<PromptVersionJson[]>('POST', `${ROOT}/query/versions`, { promptId, limit: MOST_LISTED }, signal),
+    loadVersions(promptId!, signal),
   );
 }
 

@@ -80,6 +80,24 @@ story('An environment is removed after a question, and its version can be delete
   await page.getByRole('heading', { name: 'Version 1.0', exact: true }).waitFor();
 });
 
+story('A prompt shows all its versions, and the playground offers all prompts', async (stage) => {
+  const { page, product, organization } = stage;
+  const { id, versionId } = await store(stage);
+  const headers = { authorization: `Bearer ${organization.key}` };
+  const post = (path: string, data: object) =>
+    page.request.post(`${product.url}/v1/prompt-2025${path}`, { headers, data });
+  for (let made = 0; made < 100; made += 1) {
+    await post('/update', { promptId: id, promptVersionId: versionId, promptBody: BODY });
+    await post('', { name: `Other ${made}`, promptBody: BODY });
+  }
+  await page.goto(`/prompts/${id}`);
+  await page.getByRole('button', { name: '1.0', exact: true }).click();
+  await page.getByRole('heading', { name: 'Version 1.0', exact: true }).waitFor();
+  await page.goto('/playground');
+  await page.getByText('Stored prompt').click();
+  await page.getByRole('option', { name: 'Support', exact: true }).waitFor({ state: 'attached' });
+});
+
 story('The requests of a version are as many as it says, without those of experiments', async (stage) => {
   const { page, organization } = stage;
   const { id } = await store(stage);
