@@ -66,21 +66,24 @@ story(
   },
 );
 
-story('A key leads to its usage, to its requests, and to those that were refused', async ({ t, page, organization }) => {
-  const { keyId } = organization;
-  await organization.insert([{ status: 429, api_key_id: keyId }, { api_key_id: keyId }, { status: 429 }]);
-  await page.goto('/keys');
-  const links = page.getByRole('link', { name: /^All requests of the key/ });
-  await links.first().waitFor();
-  const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
-  t.ok(hrefs.includes(`/requests?q=api_key:${keyId}`));
-  await page.locator(`a[href="/requests?q=status:429+api_key:${keyId}"]`).click();
-  await page.getByText('1 request', { exact: true }).waitFor();
-  await page.goto('/keys');
-  await page.locator(`a[href="/?q=api_key:${keyId}"]`).click();
-  await page.getByRole('heading', { name: 'Overview' }).waitFor();
-  await page.getByText('50%', { exact: true }).first().waitFor();
-});
+story(
+  'A key leads to its usage, to its requests, and to those that were refused',
+  async ({ t, page, organization }) => {
+    const { keyId } = organization;
+    await organization.insert([{ status: 429, api_key_id: keyId }, { api_key_id: keyId }, { status: 429 }]);
+    await page.goto('/keys');
+    const links = page.getByRole('link', { name: /^All requests of the key/ });
+    await links.first().waitFor();
+    const hrefs = await links.evaluateAll((all) => all.map((link) => link.getAttribute('href')));
+    t.ok(hrefs.includes(`/requests?q=api_key:${keyId}`));
+    await page.locator(`a[href="/requests?q=status:429+api_key:${keyId}"]`).click();
+    await page.getByText('1 request', { exact: true }).waitFor();
+    await page.goto('/keys');
+    await page.locator(`a[href="/?q=api_key:${keyId}"]`).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page.getByText('50%', { exact: true }).first().waitFor();
+  },
+);
 
 story('A key is revoked only after a question', async ({ t, page, ...stage }) => {
   await callAs(stage, 'POST', '/v1/keys', { name: 'leaked', scopes: ['gateway'] });
