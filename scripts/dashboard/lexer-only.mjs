@@ -5,7 +5,7 @@ import { readFileSync } from 'node:fs';
  * The instance that the library makes of itself, with all that is set on it: no bundler may leave that out, nor what it uses. It
  * lies between the last class and the exports.
  */
-const INSTANCE = /;var \w+=new \w+;function (?:(?!;var \w+=new )[^])*?(?=;export\{)/;
+const INSTANCE = /;var \w+=new \w+;function (?:(?!;var \w+=new )[\s\S])*?(?=;export\{)/;
 /** `lexer` is one of the names that the instance ends with. */
 const EXPORTS = /export\{[^}]*?(?<lexer>\w+) as Lexer[^}]*\}/;
 
