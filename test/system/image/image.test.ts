@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t from 'tap';
+import { buildDashboard } from '../../../scripts/dashboard/build.mjs';
 import { sentences, waitFor } from '../../support/assay.ts';
 import { freePort } from '../../support/free-port.ts';
 import { databaseFor, scriptedProvider } from '../../support/world.ts';
@@ -56,6 +57,13 @@ t.test('the image contains what runs, and nothing for development', async (t) =>
   const python = readdirSync(join(PROJECT, 'evaluators/python')).filter((name) => name.endsWith('.py'));
   t.ok(python.length > 0);
   for (const name of python) t.ok(paths.includes(`opt/assay/evaluators/python/${name}`), name);
+});
+
+t.test('the dashboard in the image is the one that the tests look at', async (t) => {
+  await buildDashboard();
+  const manifestIn = (directory: string) =>
+    readFileSync(join(directory, 'dashboard/dist/manifest.json'), 'utf8');
+  t.equal(manifestIn(join(image.root, 'opt/assay')), manifestIn(PROJECT));
 });
 
 t.test("the image's Node is the one that the tests run on", async (t) => {
