@@ -23,6 +23,8 @@ LABEL org.opencontainers.image.title="Assay" \
       org.opencontainers.image.licenses="MIT"
 # Python runs the evaluators' code: the system's, which PYTHON's default finds. tini is the first process: it collects what evaluators' processes leave behind, which
 # Node does not, and a SIGTERM in Node's first moments ends it, which the first process of a container ignores.
+# DATA_DIR is open to all, like /tmp: a container may run as another user (OpenShift gives each project a number), and a tmpfs in its
+# place is root's, with this mode. What is made in it, only its maker can read.
 # No versions: a stable Debian changes packages for security only, and those fixes are wanted.
 # hadolint ignore=DL3008
 RUN apt-get update \
@@ -30,7 +32,7 @@ RUN apt-get update \
  && rm -rf /var/lib/apt/lists/* /var/cache/apt/* \
  && groupadd --gid 10001 assay \
  && useradd --uid 10001 --gid 10001 --home-dir /var/lib/assay --no-create-home --shell /usr/sbin/nologin assay \
- && install --directory --owner=10001 --group=10001 --mode=0711 /var/lib/assay
+ && install --directory --owner=10001 --group=10001 --mode=1777 /var/lib/assay
 COPY --from=build /usr/local/bin/node /usr/local/bin/node
 COPY --from=build /image/ /opt/assay/
 

@@ -42,6 +42,8 @@ export type Image = {
   said: string[];
   /** A directory that the image's user may write to, as a volume is. */
   volume(): string;
+  /** A directory like a tmpfs in the place of DATA_DIR: of root, and with the mode that the image's own directory has, as runc mounts it. */
+  tmpfs(): string;
   /** `docker run` with these parameters and this environment beside the image's own. */
   run(parameters: string[], environment: Record<string, string>): Container;
   /** Ends all containers and removes everything. */
@@ -135,6 +137,16 @@ function childOf(pid: number): number | null {
   } catch {
     return null;
   }
+}
+
+/** The mode that the image's DATA_DIR is made with. */
+function modeOfDataDir(): number {
+  const { final } = readDockerfile(join(PROJECT, 'Dockerfile'));
+  const { DATA_DIR } = environmentOf(final);
+  const [, mode = ''] =
+    new RegExp(`install --directory .*--mode=(\\d+) ${DATA_DIR}`).exec(allOf(final, 'RUN').join('\n')) ?? [];
+  if (mode === '') throw new Error('The Dockerfile does not make DATA_DIR with a mode');
+  return Number.parseInt(mode, 8);
 }
 
 function hasTini(): boolean {
@@ -249,6 +261,11 @@ export function buildImage(): Image {
     volume() {
       const path = mkdtempSync(join(directory, 'volume-'));
       if (launch.isolates) chownSync(path, launch.uid, launch.gid);
+      return path;
+    },
+    tmpfs() {
+      const path = mkdtempSync(join(directory, 'tmpfs-'));
+      chmodSync(path, modeOfDataDir());
       return path;
     },
     run(parameters, environment) {

@@ -171,8 +171,12 @@ t.test(
     const creation = image.run(create, { ...environment, DATA_DIR: image.volume() });
     t.same(await creation.ended, { code: 0, signal: null }, creation.stderr());
     const [key] = creation.stdout().split('\n');
-    for (const role of ['evaluators', 'api']) {
-      const container = image.run([role], { ...environment, DATA_DIR: image.volume() });
+    // As compose.yaml has it: the evaluators' directory is a tmpfs.
+    for (const [role, DATA_DIR] of [
+      ['evaluators', image.tmpfs()],
+      ['api', image.volume()],
+    ] as const) {
+      const container = image.run([role], { ...environment, DATA_DIR });
       await waitFor(`the ${role} to be healthy`, async () => (await container.check()).healthy, 60_000);
       t.teardown(() => container.stop());
     }
