@@ -14,7 +14,7 @@ import {
   statSync,
   writeFileSync,
 } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { buildDashboard } from '../dashboard/build.mjs';
 import { buildProgram, UNBUNDLED } from '../program/build.mjs';
 
@@ -122,6 +122,9 @@ function copyLicenses(directory) {
     for (const name of files.length === 0 ? ['package.json'] : files)
       cpSync(join(root, path, name), join(place, name), { recursive: true });
   }
+  // The image has Node's program as well; the official images have its licence here.
+  const ofNode = join(dirname(process.execPath), '../LICENSE');
+  if (existsSync(ofNode)) cpSync(ofNode, join(directory, 'node/LICENSE'));
 }
 
 async function makeProgram(directory) {
