@@ -69,7 +69,8 @@ function outboxReasons(outboxes: readonly OutboxState[]): Reason[] {
   if (outboxes.some(({ is_refusing }) => is_refusing)) {
     reasons.push({
       reason: 'requests_not_logged',
-      message: 'An outbox takes no entries: it is full, or its disk is failing',
+      message:
+        'An outbox takes no entries: it is full, or its disk is full or failing. Requests are served, and not logged',
     });
   } else if (fill >= FILLING) {
     reasons.push({

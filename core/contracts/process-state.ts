@@ -13,7 +13,7 @@ export const OutboxState = Type.Object(
     oldest_ms: Count,
     /** Bytes of all outboxes in its DATA_DIR, as a share of OUTBOX_MAX_BYTES; at 1 nothing more is logged. */
     fill: Type.Number({ minimum: 0 }),
-    /** True when entries were refused since the report before. */
+    /** True when entries were refused since the report before, or the last entry was, and nothing tells that the next will not be. */
     is_refusing: Type.Boolean(),
   },
   closed,

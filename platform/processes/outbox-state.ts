@@ -9,7 +9,8 @@ export function createOutboxReader(
   let refusedBefore = 0;
   return async () => {
     const { records, bytes, oldestMs } = await measureBacklog();
-    const isRefusing = outbox.refused > refusedBefore;
+    // The last entry counts, however long ago: where calls are rare, most reports follow none, and the disk is as full.
+    const isRefusing = outbox.isRefusing || outbox.refused > refusedBefore;
     refusedBefore = outbox.refused;
     return {
       records,

@@ -107,6 +107,8 @@ export type Outbox = {
   /** Entries that `append` committed, and those that it refused, since the outbox was opened. */
   readonly appended: number;
   readonly refused: number;
+  /** True from an entry that found no room, or whose disk failed, until one is committed or there is room under the bound again. */
+  readonly isRefusing: boolean;
   /** Bytes of all outboxes below the root, which the bound limits: measured every second, seldom while idle, and counted in between. */
   readonly bytesOnDisk: number;
   /** Waits for pending appends and closes the files. */
@@ -128,6 +130,8 @@ class OutboxWriter implements Outbox {
   appended = 0;
   refused = 0;
   bytesOnDisk = 0;
+  /** What the last entry was refused for, unless one was committed since: the bound, with the bytes of the entry, or the disk. */
+  #obstacle: { bytes: number } | 'disk' | null = null;
   readonly #root: string;
   readonly #maxBytes: number;
   readonly #log: Logger;
@@ -197,15 +201,24 @@ class OutboxWriter implements Outbox {
   append(key: CallKey, entry: LogEntry): Promise<boolean> {
     const frame = encodeFrame({ kind: 'finished', call: this.#calls.numberOf(key), entry });
     if (!this.#hasRoom(frame, this.#maxBytes)) {
+      // An entry that is larger than a frame says nothing about those to come.
+      if (frame.bytes <= MAX_FRAME_BYTES) this.#obstacle = { bytes: frame.bytes };
       this.#refuse(key);
       return Promise.resolve(false);
     }
     return this.#enqueue(frame, (kept) => {
+      this.#obstacle = kept ? null : 'disk';
       if (kept) {
         this.appended += 1;
         this.#calls.close(key);
       } else this.#refuse(key);
     });
+  }
+
+  get isRefusing(): boolean {
+    const obstacle = this.#obstacle;
+    if (obstacle === null || obstacle === 'disk') return obstacle !== null;
+    return this.bytesOnDisk + obstacle.bytes > this.#maxBytes;
   }
 
   #hasRoom(frame: EncodedFrame, maxBytes: number): boolean {

@@ -105,6 +105,7 @@ t.test(
       false,
     );
     t.equal(outbox.refused, 1);
+    t.equal(outbox.isRefusing, false, 'it takes others');
     t.equal(await outbox.append({}, rawEntry('after')), true);
     t.same((await readAll(directory)).heads, ['after']);
     await outbox.close();
@@ -122,11 +123,13 @@ t.test(
     const count = kept.filter(Boolean).length;
     t.ok(count >= 8 && count < 10, `${count} kept`);
     t.equal(outbox.refused, 20 - count);
+    t.equal(outbox.isRefusing, true);
     const { heads, position } = await readAll(directory);
     t.equal(heads.length, count);
     await trimOutbox(directory, position);
-    while (!(await outbox.append({}, rawEntry('after'))))
-      await new Promise((resolve) => setTimeout(resolve, 50));
+    // There is room once it has been measured, though no entry has come.
+    while (outbox.isRefusing) await new Promise((resolve) => setTimeout(resolve, 50));
+    t.equal(await outbox.append({}, rawEntry('after')), true);
     await outbox.close();
   },
 );
@@ -152,10 +155,12 @@ t.test(
     for (let index = 0; index < 100; index += 1) await append(`full${index}`);
     t.same(kept, ['before', 'full0'], 'what found room was kept');
     t.equal(outbox.refused, 99);
+    t.equal(outbox.isRefusing, true);
     t.equal(readdirSync(directory).filter((name) => name.endsWith('.log')).length, 1, 'in one segment');
     disk.empty();
     await append('after');
     t.equal(kept.at(-1), 'after');
+    t.equal(outbox.isRefusing, false);
     const { heads } = await readAll(directory);
     t.same(heads, kept);
     await outbox.close();
