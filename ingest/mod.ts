@@ -12,10 +12,11 @@ import { createMetrics, type Metrics } from '#platform/observability/metrics.ts'
 import { checkSchema, connectPostgres } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
-import { collectSeldom } from '#platform/process/memory.ts';
+import { availableMemory, collectSeldom } from '#platform/process/memory.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
 import { BodyCompressor, compressesSlowly } from './compress-bodies.ts';
 import { Drain } from './drain.ts';
+import { memoryWarning } from './memory.ts';
 import { createReport } from './report.ts';
 import { startPartitionKeeper } from './retention.ts';
 import type { Source, SourceOptions } from './source.ts';
@@ -72,6 +73,8 @@ export async function startIngest(options: StartIngestOptions): Promise<Role> {
     statementTimeoutMs: STATEMENT_TIMEOUT_MS,
   });
   await checkSchema(sql);
+  const warning = memoryWarning(availableMemory(), config.maxBodyBytes);
+  if (warning !== null) log.warn(warning);
   const { onUncounted, readLastStored, ...report } = createReport({ sql, metrics, log, clock });
   const counter = createTokenCounter({ clock, onFailure: onUncounted });
   const compressor = new BodyCompressor({ sql, log });

@@ -92,8 +92,9 @@ export const VARIABLES = Type.Object({
     default: 32 * MIB,
     unit: 'bytes',
     group: 'Gateway',
-    roles: ['gateway', 'api'],
-    description: 'The largest request body. A response may be four times as large.',
+    roles: ['gateway', 'api', 'ingest'],
+    description:
+      'The largest request body. A response may be four times as large. Ingest compares it with its memory ([more](deployment.md#memory)).',
   }),
   BODIES_MEMORY_BYTES: optionalInteger(MIB, 1024 * 1024 * MIB, {
     defaultText:

@@ -32,6 +32,7 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
     },
     appended: 0,
     refused: 0,
+    isRefusing: false,
     bytesOnDisk: 0,
     close: async () => {},
   };
