@@ -10,7 +10,7 @@ import { NO_PROVIDER_KEYS, type ProviderKeys, sealProviderKey } from '#platform/
 import { createSecretBox } from '#platform/secrets/mod.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { databaseFor } from '../../../support/world.ts';
-import { SCOPES, setting, warm } from '../keys/directory-world.ts';
+import { SCOPES, type Setting, setting, warm } from '../keys/directory-world.ts';
 
 // Keeps a server of this file's own running between tests, where there is no shared one.
 await databaseFor(t);
@@ -53,6 +53,16 @@ async function measure(what: string, probe: () => Promise<boolean>): Promise<num
   const startedAt = performance.now();
   await waitFor(what, probe);
   return performance.now() - startedAt;
+}
+
+/** Stores a key of OpenAI's, and waits until the directory was told: news that come later would make it forget what it knows. */
+async function storeTold({ directory, sql, organizationId, key }: Setting, openai: string): Promise<void> {
+  await warm(directory, key);
+  await warmOrganization(directory, organizationId);
+  await store(sql, organizationId, { openai });
+  await measure('the news', async () => (await keysOf(directory, key)).get('openai') === openai);
+  await warm(directory, key);
+  await warmOrganization(directory, organizationId);
 }
 
 t.test(
@@ -138,11 +148,10 @@ t.test('a change of one organization leaves the provider keys of others cached',
 t.test(
   'while Postgres is unavailable cached provider keys are used, and others rejected as unavailable',
   async (t) => {
-    const { directory, sql, proxy, organizationId, key, advance } = await setting(t, { secrets });
+    const world = await setting(t, { secrets });
+    const { directory, sql, proxy, organizationId, key, advance } = world;
     const other = await createOrganization(sql, { name: 'globex' });
-    await store(sql, organizationId, { openai: 'sk-acme' });
-    await sleep(100);
-    await warm(directory, key);
+    await storeTold(world, 'sk-acme');
     const known = await warmOrganization(directory, organizationId);
     await proxy.cut();
     await sleep(50);
@@ -161,10 +170,9 @@ t.test(
 );
 
 t.test('a change of provider keys missed during a disconnection takes effect after it', async (t) => {
-  const { directory, sql, proxy, organizationId, key } = await setting(t, { secrets });
-  await store(sql, organizationId, { openai: 'sk-old' });
-  await warm(directory, key);
-  await warmOrganization(directory, organizationId);
+  const world = await setting(t, { secrets });
+  const { directory, sql, proxy, organizationId, key } = world;
+  await storeTold(world, 'sk-old');
   await proxy.cut();
   await sleep(100);
   await store(sql, organizationId, { openai: 'sk-new' });
@@ -178,10 +186,9 @@ t.test('a change of provider keys missed during a disconnection takes effect aft
 });
 
 t.test('a lost notification of a change takes effect within 30 seconds', async (t) => {
-  const { directory, sql, organizationId, key, advance } = await setting(t, { secrets });
-  await store(sql, organizationId, { openai: 'sk-old' });
-  await warm(directory, key);
-  await warmOrganization(directory, organizationId);
+  const world = await setting(t, { secrets });
+  const { directory, sql, organizationId, key, advance } = world;
+  await storeTold(world, 'sk-old');
   await sql`alter table assay.provider_keys disable trigger provider_keys_changed`;
   await store(sql, organizationId, { openai: 'sk-new' });
   await sleep(100);
