@@ -9,6 +9,7 @@ import { storableJson } from '#core/json/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './job.ts';
+import { setAside } from './set-aside.ts';
 import { settleCriteria } from './settle-criteria.ts';
 import type { NextState } from './transition.ts';
 
@@ -24,7 +25,12 @@ export async function settle(sql: Sql, job: Job, next: NextState, use: JudgeUse 
     });
   }
   if (isFinal(next)) return await write(sql, job, next, use);
-  return await sql.begin(async (tx) => await write(tx, job, await waitingState(tx, job, next), use));
+  return await sql.begin(async (tx) => {
+    const waiting = await waitingState(tx, job, next);
+    const isSettled = await write(tx, job, waiting, use);
+    if (isSettled) await setAside(tx, job, waiting);
+    return isSettled;
+  });
 }
 
 /**
