@@ -1,7 +1,7 @@
 /** The memory that ingest needs. Pure. */
 
 const MIB = 1024 ** 2;
-/** What a process has before its first entry. */
+/** Memory of a process before its first entry. */
 const IDLE_BYTES = 128 * MIB;
 /** Parsing, building a row and sending it hold a body in several forms. Bodies of 32 MiB ended containers of 768 MiB and not of 1 GiB, of 8 MiB those of 320 and not of 384. */
 const BYTES_PER_BYTE = 24;

@@ -231,9 +231,8 @@ export function createEvaluators(context: Context): Evaluators {
         await requireEvaluator(tx, organizationId, evaluatorId);
         await deleteEvaluator(tx, organizationId, evaluatorId, new Date(clock.now()));
       });
-      // Those that wait for a resume would wait for ever. All end here: the worker, which takes them by their turn, would come to
-      // those of other evaluators minutes after a hundred thousand.
-      await setStates(context, organizationId, { kind: 'evaluator-resumed', evaluatorId });
+      // Evaluations that wait end here, paused ones too. The worker would come to those of other evaluators minutes after a
+      // hundred thousand.
       await setStates(context, organizationId, { kind: 'evaluator-deleted', evaluatorId });
       return null;
     },

@@ -10,7 +10,7 @@ export type StateChange =
   | { kind: 'evaluator-resumed'; evaluatorId: string }
   /** Evaluations that wait for the budget of the next day become due. */
   | { kind: 'budget-changed'; evaluatorId: string }
-  /** Pending evaluations end as skipped. */
+  /** Pending and paused evaluations end as skipped. */
   | { kind: 'evaluator-deleted'; evaluatorId: string }
   /** Pending evaluations become paused. */
   | { kind: 'run-paused'; runId: string }
@@ -87,7 +87,7 @@ function condition(tx: TransactionSql, change: StateChange) {
       return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'pending' and e.error_code = 'budget_exhausted'
         and e.due_at > now()`;
     case 'evaluator-deleted':
-      return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'pending'`;
+      return tx`e.evaluator_id = ${change.evaluatorId} and e.state in ('pending', 'paused')`;
     case 'run-paused':
       return tx`e.run_id = ${change.runId} and e.state = 'pending'`;
     case 'run-resumed':

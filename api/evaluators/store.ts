@@ -127,8 +127,10 @@ export async function deleteEvaluator(
   evaluatorId: string,
   at: Date,
 ): Promise<void> {
+  // It is resumed, too: an evaluation under way would be paused, and nobody could resume it.
   await tx`
-    update assay.evaluators set deleted_at = ${at}, updated_at = ${at}
+    update assay.evaluators
+       set deleted_at = ${at}, updated_at = ${at}, paused_reason = null, paused_message = null, resumes = resumes + 1
     where organization_id = ${organizationId} and evaluator_id = ${evaluatorId}`;
   await tx`
     delete from assay.online_evaluators

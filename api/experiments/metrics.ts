@@ -43,7 +43,7 @@ export type ChosenMetric = {
 
 type MetricsOptions = {
   evaluators: Evaluators;
-  /** Of scores, by evaluator. */
+  /** Ranges of scores, by evaluator. */
   ranges: ReadonlyMap<string, Interval | null>;
   /** By evaluator. */
   confusions: ReadonlyMap<string, Confusion | null>;

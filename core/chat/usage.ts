@@ -27,7 +27,7 @@ export type Usage = {
   advice: readonly Advice[];
 };
 
-/** What an advisor read and wrote: https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool */
+/** Tokens that an advisor read and wrote: https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool */
 type Advice = { model: string; usage: Usage };
 
 /** A tier of service with prices of its own: OpenAI's flex and priority, and Anthropic's fast mode. */

@@ -59,7 +59,7 @@ export type Comparison = {
   intervalNote: string | null;
   /** The difference that all groups have, where that is why there is no interval; null: they differ. */
   shared: number | null;
-  /** Whether the loss is certainly less than a margin that is a share of the baseline's mean; null: the margin is none. */
+  /** True when the loss is certainly less than a margin that is a share of the baseline's mean; null: the margin is none. */
   isWithinShare: boolean | null;
   pValue: ComparedP | null;
   /** p adjusted for all metrics that are tested together; p itself for one metric, and for one that is not tested. */
@@ -136,7 +136,7 @@ function intervalOf(
     };
   }
   const { seed = 0, resamples } = options;
-  // So few cannot be called different, and do not show how far others may differ: of ten ratings two of which differ, BCa takes
+  // Groups that are so few cannot be called different, and do not show how far others may differ: of ten ratings two of which differ, BCa takes
   // a loss of just the margin for not worse in 28 % of experiments.
   const few = fewestGroups(alpha);
   if (isEnough && !isConstant(groups) && unequal < few) {

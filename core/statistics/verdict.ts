@@ -20,7 +20,7 @@ export type VerdictInput = {
   alpha: number;
   /** The largest loss that is accepted, in units of the metric, at least 0; null: none is. */
   margin: number | null;
-  /** Whether the loss is certainly less than the margin, where that is not told by the interval: of a margin that is itself an estimate. */
+  /** True when the loss is certainly less than a margin that is itself an estimate; absent: the interval tells. */
   isWithinMargin?: boolean;
   direction: Direction;
 };

@@ -1,6 +1,6 @@
-/** Whether somebody is writing something on the page that would be lost with it. */
+/** Tells whether somebody is writing something on the page that would be lost with it. */
 
-/** What is filled in to be sent; a search is not. */
+/** Fields that are filled in to be sent; a search is not. */
 const WRITTEN = 'textarea, .form *, dialog *';
 let path: string | null = null;
 
@@ -16,7 +16,7 @@ export function noteSent(): void {
   path = null;
 }
 
-/** Whether something was written on the page of the address and not sent. */
+/** Returns whether something was written on the page of the address and not sent. */
 export function isWriting(): boolean {
   return path === location.pathname;
 }

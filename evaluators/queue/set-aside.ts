@@ -11,28 +11,20 @@ const LOOKED_AT = 1_000;
 
 /**
  * Gives a state to the next evaluations of the same evaluator and run, too, where it is one that they would all get.
- * @param tx has locked both, so that a resume or cancel that follows finds these evaluations
+ * @param tx has locked both, and the organization where its budget matters, so that a change that follows finds these evaluations
  * @param next the state that the claimed evaluation has got
  */
 export async function setAside(tx: TransactionSql, job: Job, next: NextState): Promise<void> {
   const { state, dueInMs, errorCode, errorMessage } = next;
   if (state === 'paused') await change(tx, job, tx`state = 'paused'`);
-  else if (errorCode === 'budget_exhausted' && (await hasSameBudgets(tx, job))) {
+  // No time to wait: the budget was changed since the claim.
+  else if (errorCode === 'budget_exhausted' && dueInMs > 0) {
     await change(
       tx,
       job,
       tx`due_at = now() + ${dueInMs}::float8 * interval '1 ms', error_code = ${errorCode}, error_message = ${errorMessage}`,
     );
   }
-}
-
-/** Returns whether the budgets of the day are those of the claim still. That of the organization stays locked, like its evaluator's. */
-async function hasSameBudgets(tx: TransactionSql, { evaluator }: Job): Promise<boolean> {
-  const [row] = await tx<{ budgets: string }[]>`
-    select json_build_array(v.daily_budget_nano, o.evaluation_budget_nano)::text as budgets
-      from assay.evaluators v join assay.organizations o using (organization_id)
-     where evaluator_id = ${evaluator.id} for share of o`;
-  return row!.budgets === evaluator.budgets;
 }
 
 async function change(

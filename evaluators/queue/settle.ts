@@ -42,11 +42,13 @@ async function waitingState(
   { evaluator, runId, isReopened }: Job,
   next: NextState,
 ): Promise<NextState> {
+  // So that a change of the organization's budget finds what waits for it; other states need not hold up such a change.
+  const budgetLock = next.errorCode === 'budget_exhausted' ? tx`for share of o` : tx``;
   const [now] = await tx<{ isPaused: boolean; resumes: number; budgets: string }[]>`
     select paused_reason is not null as "isPaused", resumes,
            json_build_array(v.daily_budget_nano, o.evaluation_budget_nano)::text as budgets
       from assay.evaluators v join assay.organizations o using (organization_id)
-     where evaluator_id = ${evaluator.id} for no key update of v`;
+     where evaluator_id = ${evaluator.id} for no key update of v ${budgetLock}`;
   const [run] = await tx<{ state: string }[]>`
     select state from assay.evaluation_runs where run_id = ${runId} for no key update`;
   if (run?.state === 'cancelled' && !isReopened) return { ...next, state: 'cancelled', pause: null };

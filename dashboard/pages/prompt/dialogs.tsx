@@ -1,4 +1,4 @@
-/** What changes a prompt: its name and tags, promote, a new version. */
+/** Dialogs that change a prompt: its name and tags, promote, a new version. */
 import { useState } from 'preact/hooks';
 import type {
   PromptJson,

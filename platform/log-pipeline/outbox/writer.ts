@@ -130,7 +130,7 @@ class OutboxWriter implements Outbox {
   appended = 0;
   refused = 0;
   bytesOnDisk = 0;
-  /** What the last entry was refused for, unless one was committed since: the bound, with the bytes of the entry, or the disk. */
+  /** Cause of the last refusal, unless an entry was committed since: the bound, with the bytes of the entry, or the disk. */
   #obstacle: { bytes: number } | 'disk' | null = null;
   readonly #root: string;
   readonly #maxBytes: number;

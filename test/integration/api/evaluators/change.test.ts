@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { claim, PAUSED, settle } from '../../../../evaluators/queue/mod.ts';
 import {
   BOOLEAN,
   CODE,
@@ -268,6 +269,27 @@ t.test(
       ['skipped', 'skipped', 'skipped'],
       'sinks hear of it',
     );
+  },
+);
+
+t.test(
+  'an evaluation under way when its paused evaluator is deleted waits for nobody to resume it',
+  async (t) => {
+    const { sql } = api.database;
+    for (const end of ['a pause', 'a failure that pauses']) {
+      const made = await api.make('/v1/evaluator', { name: `Paused by ${end}`, ...RANGE });
+      await insertEvaluations(api, [{ evaluator_id: made.id, state: 'pending' }]);
+      const rest = { limit: 1_000, roomByOrganization: new Map<string, number>(), roomOfOthers: 1_000 };
+      const { jobs } = await claim(sql, { lane: 'remote', ...rest });
+      const job = jobs.find(({ evaluator }) => evaluator.id === made.id)!;
+      if (end === 'a pause')
+        await sql`update assay.evaluators set paused_reason = 'auth' where evaluator_id = ${made.id}`;
+      await api.call(`/v1/evaluator/${made.id}`, { method: 'DELETE' });
+      const next = end === 'a pause' ? PAUSED : { ...PAUSED, pause: 'auth' as const };
+      t.equal(await settle(sql, job, next, null), true);
+      const [row] = await sql`select state from assay.evaluations where evaluator_id = ${made.id}`;
+      t.same(row, { state: 'pending' }, `${end}: the next claim ends it`);
+    }
   },
 );
 
