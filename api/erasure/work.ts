@@ -44,7 +44,7 @@ export type EraseOptions = {
 /** Works on the jobs of all organizations until it is stopped. */
 export function startErasing(options: EraseOptions): Polling {
   const rests = new Rests();
-  const slices = new TimeSlices();
+  const slices = slicesFor(options);
   return startPolling({
     // Page after page as long as there is a job; organizations and their jobs take turns.
     work: async () => {
@@ -56,6 +56,10 @@ export function startErasing(options: EraseOptions): Polling {
       options.log.error({ error: describeError(error) }, 'cannot work on deletions');
     },
   });
+}
+
+function slicesFor({ findMs = FIND_MS }: EraseOptions): TimeSlices {
+  return new TimeSlices(findMs);
 }
 
 type Job = {
@@ -78,7 +82,7 @@ type Key = { created_at: Date; request_id: string };
 export async function eraseNextPage(
   options: EraseOptions,
   rests: Rests = new Rests(),
-  slices: TimeSlices = new TimeSlices(),
+  slices: TimeSlices = slicesFor(options),
 ): Promise<number | null> {
   const job = await findJob(options.sql, rests.owners());
   if (job === undefined) return null;

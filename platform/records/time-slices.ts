@@ -11,8 +11,9 @@ import { createLru } from '../process/lru.ts';
 
 /** Slices become so many times shorter when one took too long. */
 const SHORTER = 8;
-/** And twice as long when one took less than this. */
-const QUICK_MS = 1_000;
+/** And so many times longer when one took less than this part of the time for a look: the next one has time enough. */
+const LONGER = 4;
+const QUICK = 0.1;
 /** Walks that are remembered. */
 const MAX_WALKS = 1_000;
 
@@ -25,10 +26,13 @@ export type Page<Key> = {
 };
 
 export class TimeSlices {
+  readonly #quickMs: number;
   readonly #clock: Pick<Clock, 'monotonic'>;
   readonly #walks = createLru<Slices>(MAX_WALKS);
 
-  constructor(clock: Pick<Clock, 'monotonic'> = systemClock) {
+  /** @param lookMs the time after which a look is cancelled */
+  constructor(lookMs: number, clock: Pick<Clock, 'monotonic'> = systemClock) {
+    this.#quickMs = lookMs * QUICK;
     this.#clock = clock;
   }
 
@@ -69,9 +73,9 @@ export class TimeSlices {
   shorten(walk: string, fromMs: number, oldestMs: number | null): boolean {
     if (oldestMs === null) return false;
     const leftMs = fromMs - oldestMs;
-    const lengthMs = Math.floor(Math.min(this.#walks.get(walk)?.lengthMs ?? leftMs, leftMs) / SHORTER);
-    if (lengthMs < 1) return false;
-    this.#walks.set(walk, { lengthMs, oldestMs });
+    const nowMs = Math.min(this.#walks.get(walk)?.lengthMs ?? leftMs, leftMs);
+    if (nowMs <= 1) return false;
+    this.#walks.set(walk, { lengthMs: Math.max(1, Math.floor(nowMs / SHORTER)), oldestMs });
     return true;
   }
 
@@ -80,7 +84,7 @@ export class TimeSlices {
     const began = this.#clock.monotonic();
     const result = await look();
     const slices = this.#walks.get(walk);
-    if (slices !== undefined && this.#clock.monotonic() - began < QUICK_MS) slices.lengthMs *= 2;
+    if (slices !== undefined && this.#clock.monotonic() - began < this.#quickMs) slices.lengthMs *= LONGER;
     return result;
   }
 }

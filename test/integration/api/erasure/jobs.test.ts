@@ -280,7 +280,7 @@ t.test('a deletion whose filter takes too long for the whole log goes through it
   await insertSlowRequests(sql, key.organizationId, REQUESTS, [1, 100, REQUESTS - 1]);
   const { id } = (await service.start(key, { filter: SLOW_FILTER })) as Job;
   const slow = { ...worker(), findMs: 100 };
-  const slices = new TimeSlices();
+  const slices = new TimeSlices(slow.findMs);
   const next = () => eraseNextPage(slow, new Rests(), slices);
   t.equal(await next(), null, 'all at once takes too long');
   const state = async () => (await service.get(key.organizationId, id)).state;

@@ -141,6 +141,9 @@ t.test('slow pages of one organization keep the runs of others waiting for one o
   await keeper.end();
 });
 
+/** Of a log that is looked through in parts. Some twenty are enough, more where other programs keep Postgres from its work. */
+const MOST_TURNS = 500;
+
 t.test('a run whose filter takes too long for the whole log goes through it in parts', async (t) => {
   const { world, organizationId, make, start, get } = await setUp(t);
   const REQUESTS = 200;
@@ -153,7 +156,7 @@ t.test('a run whose filter takes too long for the whole log goes through it in p
   t.same([await next(), await next()], [null, null], 'all at once takes too long');
   const areRunning = async () =>
     (await world.sql`select from assay.evaluation_runs where state = 'running' limit 1`).length > 0;
-  while (await areRunning()) await next();
+  for (let turn = 0; turn < MOST_TURNS && (await areRunning()); turn += 1) await next();
   t.equal((await get(evaluator, run)).scheduled, 3);
   t.same(requestIds(await scheduledOf(world, evaluator)), [...marked].sort());
   t.equal((await get(sampling, sample)).scheduled, 2);
@@ -174,12 +177,13 @@ t.test(
     const next = () => scheduleNextPage(world.sql, log, new Rests(), requests);
     const looked = async (runOf: Evaluator, run: Run) => {
       const reached: string[] = [];
-      for (;;) {
+      for (let turn = 0; turn < MOST_TURNS; turn += 1) {
         await next();
         const now = await get(runOf, run);
         if (now.looking_for === null) return { reached, scheduled: now.scheduled };
         reached.push(`${now.looking_for} ${now.reached}`);
       }
+      throw new Error('the run came to no end');
     };
     const run = await start(evaluator, { filter: none });
     t.match(run, { looking_for: 'requests', reached: null });
@@ -207,9 +211,9 @@ t.test(
     await insertSlowRequests(world.sql, organizationId, 100, [1]);
     const requests = new RunRequests(100, 1);
     const next = () => scheduleNextPage(world.sql, log, new Rests(), requests);
-    // Some twenty turns; many more while other programs keep Postgres from looking at anything within a tenth of a second.
     const lookOn = async (...run: Parameters<typeof get>) => {
-      for (let turn = 0; turn < 1_000 && (await get(...run)).looking_for !== null; turn += 1) await next();
+      for (let turn = 0; turn < MOST_TURNS && (await get(...run)).looking_for !== null; turn += 1)
+        await next();
     };
     const [first, second] = [await make('first'), await make('second')];
     const body = { filter: SLOW_FILTER, sample: { n: 1 } };
