@@ -6,9 +6,10 @@ import { joinBytesInTurns } from '#platform/process/turns.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { membersOf, type RequestBody } from '../request/body.ts';
 import type { Call, CallHeaders } from '../request/call.ts';
+import { mayHaveForeignReasoning } from './anthropic/mod.ts';
 import type { ProviderEndpoint, ProviderRow } from './registry.ts';
 import type { Candidate } from './resolve.ts';
-import { TRANSLATIONS, type Translation } from './translation.ts';
+import { type RequestChange, TRANSLATIONS, type Translation, translationFor } from './translation.ts';
 import { type Translated, translateBody } from './translation-thread.ts';
 
 /** The body of a provider request. */
@@ -62,6 +63,11 @@ export function prepareBody(
   const { row, model, paths } = candidate;
   const path = paths[endpoint.providerEndpoint];
   if (path === undefined) return prepareTranslatedBody(candidate, body, endpoint, whose);
+  if (row.dialect === 'anthropic' && mayHaveForeignReasoning(body.bytes)) {
+    return withChange('messages without reasoning of others', candidate, body, whose).then((bytes) => {
+      return { candidate, path, translation: null, body: bytes, hidesUsage: false };
+    });
+  }
   const isMissing = endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
   const hidesUsage = body.stream && row.takesUsageOption && isMissing;
   const joined = async (pieces: readonly Buffer[]): Promise<PreparedBody> => {
@@ -93,24 +99,29 @@ async function prepareTranslatedBody(
   endpoint: ApiEndpoint,
   whose: Translated,
 ): Promise<PreparedBody> {
-  const translation = TRANSLATIONS[endpoint.providerEndpoint];
-  const path = translation === undefined ? undefined : candidate.paths[translation.endpoint];
-  if (translation === undefined || path === undefined) throw notSupported(candidate, endpoint);
+  const name = translationFor(endpoint.providerEndpoint, candidate);
+  if (name === null) throw notSupported(candidate, endpoint);
+  const translation = TRANSLATIONS[name];
+  const bytes = await withChange(name, candidate, body, whose);
+  // A translated stream always has usage: it is hidden when the client's dialect has an option for it that was not set.
+  const hidesUsage = body.stream && endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
+  return { candidate, path: candidate.paths[translation.endpoint]!, translation, body: bytes, hidesUsage };
+}
+
+/** Returns the body with all of its values read and written again. */
+async function withChange(
+  change: RequestChange,
+  candidate: Candidate,
+  body: RequestBody,
+  whose: Translated,
+): Promise<Buffer> {
   const { deepest, values } = membersOf(body);
   if (deepest > MAX_TRANSLATED_DEPTH)
     throw bodyTooComplex(candidate, `is nested deeper than ${MAX_TRANSLATED_DEPTH} levels`);
   if (values > MAX_TRANSLATED_VALUES)
     throw bodyTooComplex(candidate, `holds more than ${MAX_TRANSLATED_VALUES} values`);
-  const task = {
-    bytes: body.bytes,
-    endpoint: endpoint.providerEndpoint,
-    model: candidate.model,
-    row: candidate.row,
-  };
-  const bytes = await translateBody(task, values, whose);
-  // A translated stream always has usage: it is hidden when the client's dialect has an option for it that was not set.
-  const hidesUsage = body.stream && endpoint.hasUsageOption && body.streamOptions?.include_usage !== true;
-  return { candidate, path, translation, body: bytes, hidesUsage };
+  const { model, row } = candidate;
+  return await translateBody({ bytes: body.bytes, change, model, row }, values, whose);
 }
 
 function bodyTooComplex({ row }: Candidate, excess: string): AssayError {

@@ -36,6 +36,8 @@ export type ProviderRow = {
   takesUserAndTier: boolean;
   /** The highest `reasoning_effort` that the provider takes. */
   highestEffort: 'high' | 'max';
+  /** True when OpenAI's reasoning models are called by Responses there, where they keep their reasoning between turns. */
+  reasonsInResponses: boolean;
   /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /**
@@ -66,6 +68,7 @@ const OPENAI = {
   takesUsageOption: true,
   takesUserAndTier: true,
   highestEffort: 'max',
+  reasonsInResponses: false,
   maxTokensField: 'max_tokens',
   extensions: 'none',
   headers: [],
@@ -77,6 +80,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   openai: {
     ...BEARER,
     paths: OPENAI_PATHS,
+    reasonsInResponses: true,
     maxTokensField: 'max_completion_tokens',
     label: 'OPENAI',
     baseUrl: 'https://api.openai.com/v1',
@@ -150,6 +154,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     takesUsageOption: true,
     takesUserAndTier: true,
     highestEffort: 'max',
+    reasonsInResponses: false,
     maxTokensField: 'max_tokens',
     extensions: 'anthropic',
     needsKey: true,
@@ -158,6 +163,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   azure: {
     ...OPENAI,
     paths: openAiPaths('chat', 'completions', 'responses', 'embeddings'),
+    reasonsInResponses: true,
     maxTokensField: 'max_completion_tokens',
     label: 'AZURE',
     baseUrl: null,

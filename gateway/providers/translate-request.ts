@@ -2,28 +2,27 @@
 import { move } from 'piscina';
 import { AssayError, type ErrorCode } from '#core/contracts/errors.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
-import type { ProviderEndpoint, ProviderRow } from './registry.ts';
-import { TRANSLATIONS } from './translation.ts';
+import type { ProviderRow } from './registry.ts';
+import { changeRequest, type RequestChange } from './translation.ts';
 
 /** The input of a translation, as data that a thread can be sent. */
 export type TranslationTask = {
   bytes: Uint8Array;
-  /** The endpoint that the client called. */
-  endpoint: ProviderEndpoint;
+  change: RequestChange;
   model: string;
   row: ProviderRow;
 };
 
 /**
  * Translates a request.
- * @param task `bytes`: JSON; `endpoint`: one that has a translation
+ * @param task `bytes`: JSON
  * @throws AssayError invalid_body, naming the field that the other dialect cannot express
  */
-export function translateRequest({ bytes, endpoint, model, row }: TranslationTask): Buffer {
+export function translateRequest({ bytes, change, model, row }: TranslationTask): Buffer {
   const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8');
   try {
     const body = parseExactJson(text) as JsonObject;
-    return Buffer.from(JSON.stringify(TRANSLATIONS[endpoint]!.request(body, model, row)));
+    return Buffer.from(JSON.stringify(changeRequest(change, body, model, row)));
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
     // The depth of the body itself was checked before.

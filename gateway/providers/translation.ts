@@ -4,14 +4,19 @@ import {
   CompletionStreamTranslator,
   fromCompletion,
   fromMessagesRequest,
+  fromResponse,
   MessagesStreamTranslator,
+  ResponseStreamTranslator,
   type StreamTranslator,
   toAnthropicError,
   toCompletion,
   toMessagesRequest,
   toOpenAiError,
+  toResponsesRequest,
+  withoutForeignReasoning,
 } from './anthropic/mod.ts';
 import type { ProviderEndpoint, ProviderRow } from './registry.ts';
+import type { Candidate } from './resolve.ts';
 
 export type Translation = {
   /** The provider endpoint that is called in place of the one that the client called. */
@@ -24,17 +29,24 @@ export type Translation = {
   request(body: JsonObject, model: string, row: ProviderRow): JsonObject;
   /**
    * Translates the body of a successful response.
-   * @param created seconds since 1970, for dialects whose answers contain it
    * @throws AssayError provider_bad_answer
    */
-  answer(answer: JsonObject, created: number): JsonObject;
+  answer(answer: JsonObject, origin: AnswerOrigin): JsonObject;
   /**
    * Makes the translator of one streamed response.
-   * @param options `created`: as above; `maxEventBytes`: limit of one event of the provider's
+   * @param options `maxEventBytes`: limit of one event of the provider's
    */
-  stream(options: { created: number; maxEventBytes: number }): StreamTranslator;
+  stream(options: AnswerOrigin & { maxEventBytes: number }): StreamTranslator;
   /** Translates the body of an error response. */
   error(status: number, body: string): JsonObject;
+};
+
+/** Whose answer it is, and of when. */
+export type AnswerOrigin = {
+  /** Seconds since 1970, for dialects whose answers contain it. */
+  created: number;
+  /** The provider's name in records, for reasoning that its maker alone can read. */
+  label: string;
 };
 
 /** Models that allow at most 4,096 tokens in a completion. */
@@ -43,32 +55,75 @@ const OLD_MAX_TOKENS = 4_096;
 /** For calls without a limit of their own: Anthropic requires one. */
 const DEFAULT_MAX_TOKENS = 8_192;
 
-const CHAT_BY_MESSAGES: Translation = {
-  endpoint: 'messages',
-  request: (body, model) => {
-    const maxTokensDefault = OLD_CLAUDE.test(model) ? OLD_MAX_TOKENS : DEFAULT_MAX_TOKENS;
-    return toMessagesRequest(body, { model, maxTokensDefault });
+/** The translations by their names, which threads are told. */
+export const TRANSLATIONS = {
+  'chat by messages': {
+    endpoint: 'messages',
+    request: (body, model) => {
+      const maxTokensDefault = OLD_CLAUDE.test(model) ? OLD_MAX_TOKENS : DEFAULT_MAX_TOKENS;
+      return toMessagesRequest(body, { model, maxTokensDefault });
+    },
+    answer: (message, { created }) => toCompletion(message, { created }),
+    stream: (options) => new MessagesStreamTranslator(options),
+    error: toOpenAiError,
   },
-  answer: (message, created) => toCompletion(message, { created }),
-  stream: (options) => new MessagesStreamTranslator(options),
-  error: toOpenAiError,
-};
-
-const MESSAGES_BY_CHAT: Translation = {
-  endpoint: 'chat',
-  request: (body, model, row) => {
-    const { maxTokensField, takesUserAndTier, highestEffort, extensions } = row;
-    const asksForUsage = row.takesUsageOption;
-    const options = { model, maxTokensField, asksForUsage, takesUserAndTier, highestEffort, extensions };
-    return fromMessagesRequest(body, options);
+  'messages by chat': {
+    endpoint: 'chat',
+    request: (body, model, row) => {
+      const { maxTokensField, takesUserAndTier, highestEffort, extensions } = row;
+      const asksForUsage = row.takesUsageOption;
+      const options = { model, maxTokensField, asksForUsage, takesUserAndTier, highestEffort, extensions };
+      return fromMessagesRequest(body, options);
+    },
+    answer: fromCompletion,
+    stream: (options) => new CompletionStreamTranslator(options),
+    error: toAnthropicError,
   },
-  answer: fromCompletion,
-  stream: (options) => new CompletionStreamTranslator(options),
-  error: toAnthropicError,
-};
+  'messages by responses': {
+    endpoint: 'responses',
+    request: (body, model, { highestEffort, label }) =>
+      toResponsesRequest(body, { model, highestEffort, provider: label }),
+    answer: (response, { label }) => fromResponse(response, label),
+    stream: ({ label, maxEventBytes }) => new ResponseStreamTranslator({ provider: label, maxEventBytes }),
+    error: toAnthropicError,
+  },
+} as const satisfies Record<string, Translation>;
 
-/** The translations by the endpoint that the client called, for providers that lack it. */
-export const TRANSLATIONS: Partial<Record<ProviderEndpoint, Translation>> = {
-  chat: CHAT_BY_MESSAGES,
-  messages: MESSAGES_BY_CHAT,
-};
+export type TranslationName = keyof typeof TRANSLATIONS;
+
+/** What a thread can be told to make of a request. `messages without reasoning of others`: the answer is not translated. */
+export type RequestChange = TranslationName | 'messages without reasoning of others';
+
+/** Changes a request, as the translation of that name does. @throws as `Translation.request` */
+export function changeRequest(
+  change: RequestChange,
+  body: JsonObject,
+  model: string,
+  row: ProviderRow,
+): JsonObject {
+  if (change === 'messages without reasoning of others') return { ...withoutForeignReasoning(body), model };
+  return TRANSLATIONS[change].request(body, model, row);
+}
+
+/**
+ * OpenAI's models that reason, as OpenAI and Azure name them. In chat completions the newer ones refuse tools unless they are told not
+ * to reason, some are not there at all, and none goes on from its reasoning of the turn before.
+ */
+const REASONING_MODEL = /^(?:gpt-(?:[5-9]|\d{2})|o\d|codex)(?!.*-chat)/;
+
+/** Returns the translation of a call for a provider that lacks its endpoint; null when it has none that could answer. */
+export function translationFor(
+  endpoint: ProviderEndpoint,
+  { row, model, paths }: Pick<Candidate, 'row' | 'model' | 'paths'>,
+): TranslationName | null {
+  switch (endpoint) {
+    case 'chat':
+      return paths.messages === undefined ? null : 'chat by messages';
+    case 'messages':
+      if (row.reasonsInResponses && paths.responses !== undefined && REASONING_MODEL.test(model))
+        return 'messages by responses';
+      return paths.chat === undefined ? null : 'messages by chat';
+    default:
+      return null;
+  }
+}

@@ -12,18 +12,12 @@ import {
   type ResponseHandler,
 } from '#platform/http-client/mod.ts';
 import { canDecode, GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
-import type { Translation } from '../providers/translation.ts';
+import type { AnswerOrigin, Translation } from '../providers/translation.ts';
 import { decodedResponse } from './decode.ts';
 import { maxErrorBytes } from './inspect-body.ts';
 import { unpack } from './unpack.ts';
 
-export type TranslatedOptions = {
-  translation: Translation;
-  /** The provider's name in error sentences. */
-  label: string;
-  /** Seconds since 1970. */
-  created: number;
-};
+export type TranslatedOptions = AnswerOrigin & { translation: Translation };
 
 /** Returns a provider's response in the other dialect. */
 export function translatedResponse(response: ProviderResponse, options: TranslatedOptions): ProviderResponse {
@@ -62,7 +56,7 @@ function streamTranslator(
   translated: ResponseBody,
   { translation, created, label }: TranslatedOptions,
 ): ResponseHandler {
-  const translator = translation.stream({ created, maxEventBytes: MAX_MESSAGE_BYTES });
+  const translator = translation.stream({ created, label, maxEventBytes: MAX_MESSAGE_BYTES });
   const pass = (frames: readonly Buffer[]) => {
     if (frames.length > 0) translated.onData(joinBytes(frames));
   };
@@ -100,7 +94,7 @@ function wholeTranslator(
   { status, body: provider }: ProviderResponse,
   translated: ResponseBody,
   encoding: string | null,
-  { translation, created }: TranslatedOptions,
+  { translation, created, label }: TranslatedOptions,
 ): ResponseHandler {
   const gathered = new GatheredBytes();
   const fail = (cause: unknown): void => {
@@ -111,7 +105,7 @@ function wholeTranslator(
     try {
       const said =
         status < 300
-          ? translation.answer(parseExactJson(text) as JsonObject, created)
+          ? translation.answer(parseExactJson(text) as JsonObject, { created, label })
           : translation.error(status, text);
       translated.onData(Buffer.from(JSON.stringify(said)));
       translated.onEnd();

@@ -15,3 +15,10 @@ export function toMistralCallId(id: string): string {
   const letters = hash('sha256', id, 'base64').replace(/[^a-zA-Z0-9]/g, '');
   return letters.slice(0, 9);
 }
+
+const LONGEST_OPENAI_CALL_ID = 64;
+
+/** In Responses, OpenAI takes ids of 64 characters: a longer one becomes its SHA-256, which has just as many. */
+export function toOpenAiCallId(id: string): string {
+  return id.length <= LONGEST_OPENAI_CALL_ID ? id : hash('sha256', id);
+}

@@ -1,6 +1,6 @@
 /**
- * Requests, answers and streamed events in a form between the dialects. OpenAI's chat completions and Anthropic's Messages
- * are each read into it and written from it, so that a field has one meaning in all directions.
+ * Requests, answers and streamed events in a form between the dialects. OpenAI's chat completions and Responses and Anthropic's
+ * Messages are each read into it and written from it, so that a field has one meaning in all directions.
  */
 import type { JsonObject } from '#core/json/mod.ts';
 import type { RawDelta } from './raw-delta.ts';
@@ -133,6 +133,8 @@ export type Answer = {
 export type StreamedEvent =
   | { type: 'start'; id: string; model: string; usage: TokenUsage | null }
   | { type: 'text'; literal: string }
+  /** What follows is another text; only dialects whose answers have several say so. */
+  | { type: 'text_end' }
   | { type: 'thinking'; literal: string }
   | { type: 'thinking_end'; part: ThinkingPart }
   | { type: 'tool_call'; call: number; id: string; name: string }

@@ -1,10 +1,23 @@
 /**
- * Translates Anthropic's Messages API and OpenAI's chat completions into each other: requests, answers, streams and
- * errors. Pure. docs/guides/translation.md lists the fields.
+ * Translates Anthropic's Messages API and OpenAI's chat completions into each other, and Messages into OpenAI's Responses: requests,
+ * answers, streams and errors. Pure. docs/guides/translation.md lists the fields.
  */
 
 export { ANSWER_TOOL } from './conversation.ts';
 export { anthropicErrorType, errorStatus, toAnthropicError, toOpenAiError } from './errors.ts';
+export { mayHaveForeignReasoning, withoutForeignReasoning } from './foreign-reasoning.ts';
 export { isMessageStopFrame } from './messages/stop-frame.ts';
-export { CompletionStreamTranslator, MessagesStreamTranslator, StreamTranslator } from './stream.ts';
-export { fromCompletion, fromMessagesRequest, toCompletion, toMessagesRequest } from './translate.ts';
+export {
+  CompletionStreamTranslator,
+  MessagesStreamTranslator,
+  ResponseStreamTranslator,
+  StreamTranslator,
+} from './stream.ts';
+export {
+  fromCompletion,
+  fromMessagesRequest,
+  fromResponse,
+  toCompletion,
+  toMessagesRequest,
+  toResponsesRequest,
+} from './translate.ts';

@@ -5,6 +5,7 @@ import { MessageEventReader } from './messages/event-reader.ts';
 import { MessageEventWriter } from './messages/event-writer.ts';
 import { ChunkReader } from './openai/chunk-reader.ts';
 import { ChunkWriter } from './openai/chunk-writer.ts';
+import { ResponseEventReader } from './responses/event-reader.ts';
 
 type MakeReader = (emit: (event: AnswerEvent) => void) => EventReader;
 
@@ -123,5 +124,13 @@ export class MessagesStreamTranslator extends StreamTranslator {
 export class CompletionStreamTranslator extends StreamTranslator {
   constructor({ maxEventBytes }: { maxEventBytes: number }) {
     super(maxEventBytes, (emit) => new ChunkReader(emit), new MessageEventWriter());
+  }
+}
+
+/** Translates the events of OpenAI's Responses into Anthropic's. */
+export class ResponseStreamTranslator extends StreamTranslator {
+  /** @param options `provider`: the name of the provider, which its reasoning is marked with */
+  constructor({ provider, maxEventBytes }: { provider: string; maxEventBytes: number }) {
+    super(maxEventBytes, (emit) => new ResponseEventReader(emit, provider), new MessageEventWriter());
   }
 }

@@ -8,6 +8,8 @@ import { readCompletion } from './openai/read-completion.ts';
 import { readChatRequest } from './openai/read-request.ts';
 import { writeCompletion } from './openai/write-completion.ts';
 import { type ChatRequestOptions, writeChatRequest } from './openai/write-request.ts';
+import { readResponse } from './responses/read-response.ts';
+import { type ResponsesRequestOptions, writeResponsesRequest } from './responses/write-request.ts';
 
 /**
  * Translates a chat completion request into a Messages request.
@@ -40,4 +42,21 @@ export function fromMessagesRequest(body: JsonObject, options: ChatRequestOption
  */
 export function fromCompletion(completion: JsonObject): JsonObject {
   return writeMessage(readCompletion(completion));
+}
+
+/**
+ * Translates a Messages request into one of OpenAI's Responses.
+ * @throws AssayError invalid_body, naming the field that Responses cannot express
+ */
+export function toResponsesRequest(body: JsonObject, options: ResponsesRequestOptions): JsonObject {
+  return writeResponsesRequest(readMessagesRequest(body), options);
+}
+
+/**
+ * Translates an answer of OpenAI's Responses into a Messages answer.
+ * @param provider the name of the provider that made it
+ * @throws AssayError provider_bad_answer
+ */
+export function fromResponse(response: JsonObject, provider: string): JsonObject {
+  return writeMessage(readResponse(response, provider));
 }

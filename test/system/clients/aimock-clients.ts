@@ -187,6 +187,9 @@ function agents(access: Access, api: 'responses' | 'chat_completions'): Client {
   };
 }
 
+/** A model of OpenAI's that reasons. */
+const REASONER = 'gpt-5.6';
+
 export function clientsOf(access: Access): Client[] {
   const { url, apiKey, headers } = access;
   const options = { baseURL: `${url}/v1`, apiKey, headers };
@@ -196,6 +199,8 @@ export function clientsOf(access: Access): Client[] {
     openAiResponses(access),
     anthropicMessages(access, CLAUDE),
     anthropicMessages(access, MODEL),
+    // Translated into OpenAI's Responses.
+    anthropicMessages(access, REASONER),
     ai(
       'openai-compatible',
       createOpenAICompatible({ name: 'assay', supportsStructuredOutputs: true, ...options }).chatModel(MODEL),

@@ -62,6 +62,8 @@ export class MessageEventWriter implements EventWriter {
         return this.#start(event.id, event.model, event.usage);
       case 'text':
         return `${this.#openBlock('text')}${writeDelta(this.#blocks - 1, 'text_delta', 'text', event.literal)}`;
+      case 'text_end':
+        return this.#open?.type === 'text' ? this.#closeText() : '';
       case 'thinking':
         return `${this.#openBlock('thinking')}${writeDelta(this.#blocks - 1, 'thinking_delta', 'thinking', event.literal)}`;
       case 'thinking_end':

@@ -40,6 +40,8 @@ export class ChunkWriter implements EventWriter {
         return this.#role() + this.#begun(event.usage);
       case 'text':
         return `${this.#role()}${this.#delta}"content":${event.literal}${TEXT_TAIL}`;
+      case 'text_end':
+        return '';
       case 'thinking':
         return `${this.#role()}${this.#delta}"reasoning_content":${event.literal}${TEXT_TAIL}`;
       case 'thinking_end':

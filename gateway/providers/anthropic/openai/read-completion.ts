@@ -1,6 +1,7 @@
 import { AssayError } from '#core/contracts/errors.ts';
-import { isObject, type JsonObject, parseExactObject, textOrNull } from '#core/json/mod.ts';
-import type { Answer, AssistantPart, FinishReason, Stop } from '../conversation.ts';
+import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
+import { readArguments } from '../call-arguments.ts';
+import type { Answer, AssistantPart, Stop } from '../conversation.ts';
 import { failureMessage, isFailure, readFinish } from './finish.ts';
 import { readContent } from './read-content.ts';
 import { readCompletionUsage } from './usage.ts';
@@ -63,23 +64,4 @@ function readToolCall(call: JsonObject, index: number, { finish }: Stop): Assist
     input: readArguments(textOrNull(definition.arguments) ?? '', name, finish),
     cacheControl: null,
   };
-}
-
-/**
- * Reads a call's arguments. Those that the limit of tokens cut off are none: the stop reason tells clients not to make the
- * call, and an error would make them pay for it again.
- */
-function readArguments(text: string, name: string, finish: FinishReason): JsonObject {
-  if (text.trim() === '') return {};
-  try {
-    const input = parseExactObject(text);
-    if (input !== null) return input;
-  } catch {
-    // Refused below.
-  }
-  if (finish === 'length') return {};
-  throw new AssayError(
-    'provider_bad_answer',
-    `The model called the tool "${name.slice(0, 80)}" with arguments that are not a JSON object`,
-  );
 }

@@ -13,6 +13,7 @@ import type {
 } from '../conversation.ts';
 import { refuse } from '../fields.ts';
 import { toUrl } from '../media.ts';
+import { isReasoningItem } from '../responses/reasoning.ts';
 import { writeThinkingBlock, writeToolCall } from './write-completion.ts';
 
 /**
@@ -156,6 +157,7 @@ function writeThinking(
     const texts = thinking.map((part) => (part.type === 'thinking' ? part.text : ''));
     return { reasoning_content: texts.join('') };
   }
-  if (extensions !== 'anthropic' || thinking.length === 0) return {};
-  return { thinking_blocks: thinking.map(writeThinkingBlock) };
+  const signed = thinking.filter((part) => !isReasoningItem(part));
+  if (extensions !== 'anthropic' || signed.length === 0) return {};
+  return { thinking_blocks: signed.map(writeThinkingBlock) };
 }

@@ -1,5 +1,6 @@
 import type { JsonObject } from '#core/json/mod.ts';
-import type { Conversation, Effort, Tool, ToolChoice } from '../conversation.ts';
+import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
+import { effortOf } from '../effort.ts';
 import { refuse } from '../fields.ts';
 import { toOpenAiUser } from '../user-ids.ts';
 import { type Extensions, writeMessages } from './write-messages.ts';
@@ -62,33 +63,14 @@ function extensionsOf({ extensions, model }: ChatRequestOptions): Extensions {
   return extensions === 'google' && UNSIGNED_GEMINI.test(model) ? 'none' : extensions;
 }
 
-/** Smallest budgets of thinking, in tokens, for these levels of effort: the reverse of `BUDGETS` in ../messages. */
-const HIGH_BUDGET = 16_384;
-const MEDIUM_BUDGET = 4_096;
-
-/** OpenAI's models that take the effort `none`: those since GPT-5.1, but not their kinds that always reason, or never. */
-const TAKES_NONE = /^gpt-5\.\d(?!.*-(?:chat|codex|pro))/;
-
-/**
- * Writes thinking as an effort, the only setting of OpenAI's dialect. Adaptive thinking without an effort leaves it to the model,
- * and so does no thinking where the model has no effort for it.
- */
 function writeReasoning(
-  { effort, thinking }: Conversation,
+  conversation: Conversation,
   extensions: Extensions,
   { model, highestEffort }: ChatRequestOptions,
 ): JsonObject {
+  const { effort, thinking } = conversation;
   if (extensions === 'anthropic') return { reasoning_effort: effort, thinking };
-  // Effort is more than thinking at Anthropic: without thinking, it shapes the answer alone.
-  if (thinking?.type === 'disabled' && TAKES_NONE.test(model)) return { reasoning_effort: 'none' };
-  if (effort !== null) return { reasoning_effort: highestEffort === 'high' ? atMostHigh(effort) : effort };
-  const budget = thinking?.type === 'enabled' ? thinking.budget_tokens : null;
-  if (typeof budget !== 'number') return {};
-  return { reasoning_effort: budget >= HIGH_BUDGET ? 'high' : budget >= MEDIUM_BUDGET ? 'medium' : 'low' };
-}
-
-function atMostHigh(effort: Effort): Effort {
-  return effort === 'xhigh' || effort === 'max' ? 'high' : effort;
+  return { reasoning_effort: effortOf(conversation, model, highestEffort) };
 }
 
 function writeTool(tool: Tool, extensions: Extensions): JsonObject {

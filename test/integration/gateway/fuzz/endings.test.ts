@@ -4,12 +4,12 @@ import fc from 'fast-check';
 import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
-import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
+import { TRANSLATIONS, type TranslationName } from '../../../../gateway/providers/translation.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { endpointOf, type Relayed, relayed } from './relay-world.ts';
 import { sameBytes } from './same-bytes.ts';
 import { streamCases } from './stream-cases.ts';
-import { chat, messages, said, type Told } from './told-streams.ts';
+import { chat, messages, responses, said, type Told } from './told-streams.ts';
 import { bytesOfFrames, PLAIN, styles, writeStream } from './written-streams.ts';
 
 type Way = {
@@ -17,13 +17,13 @@ type Way = {
   chunks: readonly Buffer[];
   ending?: 'end' | 'cut';
   hidesUsage?: boolean;
-  isTranslated?: boolean;
+  translation?: TranslationName | null;
 };
 
-function relay({ surface, chunks, ending = 'end', hidesUsage = false, isTranslated = false }: Way) {
+function relay({ surface, chunks, ending = 'end', hidesUsage = false, translation = null }: Way) {
   return relayed({
     surface,
-    translation: isTranslated ? TRANSLATIONS[surface.providerEndpoint]! : null,
+    translation: translation === null ? null : TRANSLATIONS[translation],
     hidesUsage,
     status: 200,
     headers: { 'content-type': 'text/event-stream' },
@@ -54,15 +54,19 @@ t.test('a complete stream ends as its provider ended it, an incomplete one in an
 });
 
 t.test('a translated stream is complete once its provider has sent a stop reason', async (t) => {
-  const direction = fc.constantFrom(['chat', messages] as const, ['messages', chat] as const);
+  const direction = fc.constantFrom(
+    ['chat', 'chat by messages', messages] as const,
+    ['messages', 'messages by chat', chat] as const,
+    ['messages', 'messages by responses', responses] as const,
+  );
   await fc.assert(
     fc.asyncProperty(direction, said, styles, fc.nat(), fc.constantFrom('end', 'cut'), async (...all) => {
-      const [[endpoint, tell], said, styles, place, ending] = all;
+      const [[endpoint, translation, tell], said, styles, place, ending] = all;
       const frames = writeStream(tell({ ...said, hasFinish: true }), styles);
       const came = frames.slice(0, place % (frames.length + 1));
       const isComplete = came.some(({ isFinish }) => isFinish);
       const chunks = [bytesOfFrames(came)].filter(({ length }) => length > 0);
-      const given = await relay({ surface: endpointOf(endpoint), chunks, ending, isTranslated: true });
+      const given = await relay({ surface: endpointOf(endpoint), chunks, ending, translation });
       const last = `${given.bytes.toString('utf8').split('\n\n').at(-2) ?? ''}\n\n`;
       if (isComplete)
         match(last, /^(data: \[DONE\]|event: message_stop\ndata: \{"type":"message_stop"\})\n\n$/);

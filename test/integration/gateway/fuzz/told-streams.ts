@@ -105,20 +105,31 @@ export function completions(all: Said): Told[] {
   return chunks('text_completion', choice, all, []);
 }
 
-export function responses({ texts, hasLast }: Said): Told[] {
+export function responses({ texts, call, hasLast }: Said): Told[] {
   const head = { id: 'resp_1', object: 'response', model: 'm-1' };
   const item = { type: 'message', id: 'msg_1', role: 'assistant' };
   const part = { type: 'output_text', annotations: [] };
   const place = { item_id: 'msg_1', output_index: 0, content_index: 0 };
   const whole = { ...item, status: 'completed', content: [{ ...part, text: texts.join('') }] };
   const usage = { input_tokens: 9, output_tokens: 2, total_tokens: 11 };
+  const called = { type: 'function_call', id: 'fc_1', call_id: 'call_1', name: 'f' };
+  const calls = call === null ? [] : [{ ...called, arguments: call.join('') }];
   const events = [
     typed({ type: 'response.created', response: { ...head, status: 'in_progress', output: [] } }),
     typed({ type: 'response.output_item.added', output_index: 0, item: { ...item, content: [] } }),
     typed({ type: 'response.content_part.added', ...place, part: { ...part, text: '' } }),
     ...texts.map((delta) => typed({ type: 'response.output_text.delta', ...place, delta })),
   ];
-  const response = { ...head, status: 'completed', output: [whole], usage };
+  if (call !== null) {
+    const item = { ...called, arguments: '' };
+    events.push(
+      typed({ type: 'response.output_item.added', output_index: 1, item }),
+      ...call.map((delta) =>
+        typed({ type: 'response.function_call_arguments.delta', item_id: 'fc_1', output_index: 1, delta }),
+      ),
+    );
+  }
+  const response = { ...head, status: 'completed', output: [whole, ...calls], usage };
   if (hasLast)
     events.push({ ...typed({ type: 'response.completed', response }), isFinish: true, isLast: true });
   return events;

@@ -8,26 +8,27 @@ import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
-import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
+import { TRANSLATIONS, type TranslationName } from '../../../../gateway/providers/translation.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { cutAt, cuts, endpointOf, type Relayed, relayed } from './relay-world.ts';
-import { chat, messages, type Said, said, type Told } from './told-streams.ts';
+import { chat, messages, responses, type Said, said, type Told } from './told-streams.ts';
 import { bytesOfFrames, PLAIN, styles, writeStream } from './written-streams.ts';
 
-type Direction = { surface: ApiEndpoint; tell(said: Said): Told[] };
+type Direction = { surface: ApiEndpoint; translation: TranslationName; tell(said: Said): Told[] };
 
 const DIRECTIONS: readonly Direction[] = [
-  { surface: endpointOf('chat'), tell: messages },
-  { surface: endpointOf('messages'), tell: chat },
+  { surface: endpointOf('chat'), translation: 'chat by messages', tell: messages },
+  { surface: endpointOf('messages'), translation: 'messages by chat', tell: chat },
+  { surface: endpointOf('messages'), translation: 'messages by responses', tell: responses },
 ];
 
 type Way = { ending?: 'end' | 'cut'; places?: readonly number[]; hasTurns?: boolean; hidesUsage?: boolean };
 
-function relay({ surface }: Direction, bytes: Buffer, way: Way = {}): Promise<Relayed> {
+function relay({ surface, translation }: Direction, bytes: Buffer, way: Way = {}): Promise<Relayed> {
   const { ending = 'end', places = [], hasTurns = false, hidesUsage = false } = way;
   return relayed({
     surface,
-    translation: TRANSLATIONS[surface.providerEndpoint]!,
+    translation: TRANSLATIONS[translation],
     hidesUsage: hidesUsage && surface.hasUsageOption,
     status: 200,
     headers: { 'content-type': 'text/event-stream' },

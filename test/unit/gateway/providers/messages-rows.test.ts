@@ -15,21 +15,27 @@ function requestOf(provider: keyof typeof PROVIDERS, model: string): JsonObject 
         role: 'assistant',
         content: [
           { type: 'thinking', thinking: 'Hm', signature: '' },
+          { type: 'redacted_thinking', data: '~assay.reasoning.OPENAI.rs_1.gAAA' },
           { type: 'tool_use', id: 'a', name: 'f', input: {} },
         ],
       },
       { role: 'user', content: [{ type: 'tool_result', tool_use_id: 'a', content: 'x' }] },
     ],
   };
-  return TRANSLATIONS.messages!.request(body, model, PROVIDERS[provider]);
+  return TRANSLATIONS['messages by chat'].request(body, model, PROVIDERS[provider]);
 }
 
 t.test('each provider gets what it asks for in earlier turns, and nothing that it refuses', async (t) => {
   const found = (provider: keyof typeof PROVIDERS, model: string) => {
     const text = JSON.stringify(requestOf(provider, model));
-    return ['"user":"u"', 'reasoning_content', 'thought_signature', 'thinking_blocks'].filter((name) =>
-      text.includes(name),
-    );
+    const names = [
+      '"user":"u"',
+      'reasoning_content',
+      'thought_signature',
+      'thinking_blocks',
+      '~assay.reasoning',
+    ];
+    return names.filter((name) => text.includes(name));
   };
   t.same(found('openai', 'gpt-4o'), ['"user":"u"']);
   t.same(found('mistral', 'mistral-large-latest'), []);
@@ -46,7 +52,7 @@ t.test('tool calls of other providers have ids that Mistral takes, alike in call
       { role: 'assistant', content: ids.map((id) => ({ type: 'tool_use', id, name: 'f', input: {} })) },
       { role: 'user', content: ids.map((id) => ({ type: 'tool_result', tool_use_id: id, content: 'x' })) },
     ];
-    const request = TRANSLATIONS.messages!.request(
+    const request = TRANSLATIONS['messages by chat'].request(
       { model: 'm', max_tokens: 1, messages },
       'm',
       PROVIDERS[provider],
@@ -71,7 +77,7 @@ t.test('an effort is at most the highest that the provider takes', async (t) => 
   const effortOf = (provider: keyof typeof PROVIDERS, effort: string) => {
     const messages = [{ role: 'user', content: 'Hello' }];
     const body = { model: 'm', max_tokens: 1, messages, output_config: { effort } };
-    return TRANSLATIONS.messages!.request(body, 'm', PROVIDERS[provider]).reasoning_effort;
+    return TRANSLATIONS['messages by chat'].request(body, 'm', PROVIDERS[provider]).reasoning_effort;
   };
   for (const provider of ['google', 'groq'] as const) {
     t.equal(effortOf(provider, 'max'), 'high', provider);

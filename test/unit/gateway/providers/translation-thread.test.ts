@@ -6,10 +6,14 @@ import { translateBody } from '../../../../gateway/providers/translation-thread.
 const text = 'x'.repeat(2 * 1024 * 1024);
 const bytes = Buffer.from(JSON.stringify({ model: 'm', messages: [{ role: 'user', content: text }] }));
 const translate = (organizationId: string, signal = new AbortController().signal) =>
-  translateBody({ bytes, endpoint: 'chat', model: 'claude-sonnet-4-5', row: PROVIDERS.anthropic }, 10, {
-    organizationId,
-    signal,
-  });
+  translateBody(
+    { bytes, change: 'chat by messages', model: 'claude-sonnet-4-5', row: PROVIDERS.anthropic },
+    10,
+    {
+      organizationId,
+      signal,
+    },
+  );
 
 t.test('a request whose client leaves while it waits gives its place to another', async (t) => {
   const leaving = new AbortController();

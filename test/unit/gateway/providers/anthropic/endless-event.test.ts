@@ -21,7 +21,7 @@ t.test(
     });
     const { body } = translatedResponse(
       { status: 200, headers: { 'content-type': 'text/event-stream' }, body: provider },
-      { translation: TRANSLATIONS.chat!, label: 'ANTHROPIC', created: 0 },
+      { translation: TRANSLATIONS['chat by messages'], label: 'ANTHROPIC', created: 0 },
     );
     body.read({
       onData: (chunk) => heard.push(chunk),

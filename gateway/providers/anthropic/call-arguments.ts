@@ -1,0 +1,23 @@
+import { AssayError } from '#core/contracts/errors.ts';
+import { type JsonObject, parseExactObject } from '#core/json/mod.ts';
+import type { FinishReason } from './conversation.ts';
+
+/**
+ * Reads the arguments of a call that a model of OpenAI's dialect makes: JSON in a string. Those that the limit of tokens cut off are
+ * none: the stop reason tells clients not to make the call, and an error would make them pay for it again.
+ * @throws AssayError provider_bad_answer when they are not a JSON object
+ */
+export function readArguments(text: string, name: string, finish: FinishReason): JsonObject {
+  if (text.trim() === '') return {};
+  try {
+    const input = parseExactObject(text);
+    if (input !== null) return input;
+  } catch {
+    // Refused below.
+  }
+  if (finish === 'length') return {};
+  throw new AssayError(
+    'provider_bad_answer',
+    `The model called the tool "${name.slice(0, 80)}" with arguments that are not a JSON object`,
+  );
+}
