@@ -9,6 +9,7 @@ import { isDoneFrame } from '../../gateway/endpoints/end-of-stream.ts';
 import {
   CompletionStreamTranslator,
   MessagesStreamTranslator,
+  ResponseStreamTranslator,
 } from '../../gateway/providers/anthropic/mod.ts';
 import { isNote, isUsageFrame, SseSplitter } from '../../gateway/response/sse-splitter.ts';
 import { describeMachine } from './machine.ts';
@@ -55,6 +56,34 @@ function fromAnthropic(): MessagesStreamTranslator {
 
 function fromOpenAi(): CompletionStreamTranslator {
   return new CompletionStreamTranslator({ maxEventBytes: MAX_EVENT_BYTES });
+}
+
+/** The events of OpenAI's Responses, with the fields that a text's have. */
+function responseEvents(): string[] {
+  const response = {
+    id: 'resp_68af4030592c81938ec0a5fbab4a3e9f05438e46b5f69a3b',
+    model: 'gpt-5.6',
+    output: [],
+  };
+  const place = { item_id: 'msg_68af4033592c81938ec0a5fbab4a3e9f', output_index: 0, content_index: 0 };
+  const usage = { input_tokens: 25, output_tokens: EVENTS };
+  const texts = WORDS.map((delta, index) => ({
+    type: 'response.output_text.delta',
+    sequence_number: index + 4,
+    ...place,
+    delta,
+    logprobs: [],
+    obfuscation: 'x'.repeat(1 + (index % 9)),
+  }));
+  return [
+    event({ type: 'response.created', sequence_number: 0, response }),
+    ...texts.map(event),
+    event({ type: 'response.completed', response: { ...response, status: 'completed', usage } }),
+  ];
+}
+
+function fromResponses(): ResponseStreamTranslator {
+  return new ResponseStreamTranslator({ provider: 'OPENAI', maxEventBytes: MAX_EVENT_BYTES });
 }
 
 function splitter(): SseSplitter {
@@ -111,6 +140,7 @@ export async function run(): Promise<void> {
     ['Anthropic to OpenAI', messageEvents(), fromAnthropic],
     ['OpenAI to Anthropic', chunks(), fromOpenAi],
     ['… with its padding', chunks().map(padded), fromOpenAi],
+    ['Responses to Anthropic', responseEvents(), fromResponses],
   ];
   const rows = directions.flatMap(([name, frames, make]) =>
     [1, 10].map((many) => {
