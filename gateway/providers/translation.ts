@@ -109,7 +109,7 @@ export function changeRequest(
  * OpenAI's models that reason, as OpenAI and Azure name them. In chat completions the newer ones refuse tools unless they are told not
  * to reason, some are not there at all, and none goes on from its reasoning of the turn before.
  */
-const REASONING_MODEL = /^(?:gpt-(?:[5-9]|\d{2})|o\d|codex)(?!.*-chat)/;
+const REASONING_MODEL = /^(?:gpt-(?:[5-9]|1\d)(?!\d)|o\d|codex)(?!.*-chat)/;
 
 /** Returns the translation of a call for a provider that lacks its endpoint; null when it has none that could answer. */
 export function translationFor(

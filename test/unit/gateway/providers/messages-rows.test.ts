@@ -2,7 +2,7 @@
 import t from 'tap';
 import type { JsonObject } from '#core/json/mod.ts';
 import { PROVIDERS } from '../../../../gateway/providers/registry.ts';
-import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
+import { TRANSLATIONS, translationFor } from '../../../../gateway/providers/translation.ts';
 
 function requestOf(provider: keyof typeof PROVIDERS, model: string): JsonObject {
   const body = {
@@ -86,3 +86,19 @@ t.test('an effort is at most the highest that the provider takes', async (t) => 
   }
   for (const effort of ['xhigh', 'max']) t.equal(effortOf('openai', effort), effort);
 });
+
+t.test(
+  'Messages go by Responses to the models of OpenAI that reason, where these have Responses',
+  async (t) => {
+    const of = (provider: keyof typeof PROVIDERS, model: string, paths = PROVIDERS[provider].paths) =>
+      translationFor('messages', { row: PROVIDERS[provider], model, paths });
+    for (const model of ['gpt-5', 'gpt-5.6-terra', 'gpt-10', 'o3-pro', 'codex-mini-latest'])
+      t.equal(of('openai', model), 'messages by responses', model);
+    for (const model of ['gpt-4o', 'gpt-4.1', 'gpt-5-chat-latest', 'gpt-35-turbo', 'gpt-oss-120b', 'omni'])
+      t.equal(of('openai', model), 'messages by chat', model);
+    t.equal(of('azure', 'gpt-5'), 'messages by responses');
+    t.equal(of('azure', 'gpt-5', { chat: '/chat' }), 'messages by chat', 'Azure by versions');
+    t.equal(of('openrouter', 'gpt-5'), 'messages by chat');
+    t.equal(of('custom', 'gpt-5'), 'messages by chat');
+  },
+);
