@@ -1,6 +1,7 @@
 /**
  * The connections of a server. At the bound, a new one takes the place of one that has been without a whole request for
- * seconds: else a stranger could keep all others out with connections on which nothing is sent. Where there is none, a new one
+ * seconds, or else of one whose body trickles in: a stranger could keep all others out with connections on which nothing is sent,
+ * and one organization with bodies that take minutes. Where there is none, a new one
  * is still accepted, because Node cannot leave it in the kernel's queue: its first request gets a 503 that closes it, so that
  * the client learns the reason. Health and metrics are served all the same, so that a busy process is not taken for a dead one.
  * Beyond a few refused connections, new ones are closed at once. The descriptors that the bound leaves free are for everything
@@ -54,6 +55,13 @@ const MAKES_ROOM_MS = 2_000;
 const LOOKED_AT = 64;
 const CHECK_MS = 1_000;
 const ALWAYS_ANSWERED = new Set(['/healthz', '/readyz', '/metrics']);
+
+/** A connection that could make room, and since when. */
+type Candidate = { connection: OpenConnection; since: number };
+
+function earlier(one: Candidate | null, other: Candidate): Candidate {
+  return one === null || other.since < one.since ? other : one;
+}
 
 export class Connections implements ConnectionCounts {
   readonly #options: ConnectionsOptions;
@@ -121,20 +129,25 @@ export class Connections implements ConnectionCounts {
     }
   }
 
-  /** Closes the connection that has been unused for longest, of some. Returns false where none has been for long enough. */
+  /** Ends one of some connections: the one that has been unused for longest, or else slow. Returns false where none has been for long enough. */
   #makeRoom(): boolean {
     if (this.#refusing.size >= MAX_REFUSING) return false;
     const latestMs = this.#options.now() - MAKES_ROOM_MS;
-    let longest: { connection: OpenConnection; since: number } | null = null;
+    let unused: Candidate | null = null;
+    let slow: Candidate | null = null;
     for (let looked = 0; looked < LOOKED_AT; looked += 1) {
       const connection = this.#nextOpen();
-      const since = connection?.unusedSince ?? Number.POSITIVE_INFINITY;
-      if (connection === undefined || since > latestMs || this.#refusing.has(connection)) continue;
-      if (longest === null || since < longest.since) longest = { connection, since };
+      if (connection === undefined || this.#refusing.has(connection)) continue;
+      const { unusedSince, slowSince } = connection;
+      if (unusedSince !== null && unusedSince <= latestMs)
+        unused = earlier(unused, { connection, since: unusedSince });
+      else if (slowSince !== null) slow = earlier(slow, { connection, since: slowSince });
     }
-    if (longest === null) return false;
-    this.#refusing.add(longest.connection);
-    longest.connection.end();
+    const chosen = unused ?? slow;
+    if (chosen === null) return false;
+    this.#refusing.add(chosen.connection);
+    if (chosen === unused) chosen.connection.end();
+    else chosen.connection.giveWay();
     return true;
   }
 
@@ -198,7 +211,7 @@ export function warningBound(max: number, log: Logger): ConnectionBound {
     onReached: () =>
       log.warn(
         { max },
-        'All connections that the limit of open files (ulimit -n) has room for are in use, and none has been idle for seconds; further ones are turned away with a 503',
+        'All connections that the limit of open files (ulimit -n) has room for are in use, and none has been idle or slow for seconds; further ones are turned away with a 503',
       ),
   };
 }

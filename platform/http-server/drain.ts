@@ -21,8 +21,12 @@ export type OpenConnection = {
   readonly idleSince: number | null;
   /** Since when no whole head of a request is there; null: one is being handled. */
   readonly unusedSince: number | null;
+  /** Since when the body of a request has been coming, so slowly that others may have its place; null: none is slow. */
+  readonly slowSince: number | null;
   /** Ends the connection when its deadline has passed. */
   checkDeadline(): void;
+  /** Refuses the request whose body is slow. */
+  giveWay(): void;
   /** Closes the server's direction. */
   end(): void;
   /** Closes the connection at once. */

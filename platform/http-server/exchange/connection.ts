@@ -26,6 +26,9 @@ const MAX_HEAD_BYTES = 64 * 1024;
 const HEAD_TIMEOUT_MS = 10_000;
 /** Time for a whole request to arrive: enough for 32 MiB on a slow line, and no socket is held for ever. */
 const REQUEST_TIMEOUT_MS = 300_000;
+/** A body makes room at the bound when after this time it has come more slowly than any line is. */
+const SLOW_BODY_MS = 10_000;
+const SLOW_BYTES_PER_MS = 1;
 /** Longer than the 60 s of common load balancers, so that they, not the server, close idle connections. */
 const KEPT_FOR_S = 65;
 /** Time for a client to read more of a response whose bytes wait for it. */
@@ -51,6 +54,8 @@ export class ClientConnection {
   #exchange: ServerExchange | null = null;
   #deadline: number;
   #idleSince: number;
+  /** When the body of the current request was awaited first; null: it is whole. */
+  #bodySince: number | null = null;
   #isClosing = false;
 
   constructor(socket: Socket, options: ConnectionOptions) {
@@ -77,6 +82,20 @@ export class ClientConnection {
   get unusedSince(): number | null {
     const isHeadBegun = this.#exchange === null && this.#searchedBytes > 0 && !this.#isClosing;
     return isHeadBegun ? this.#deadline - HEAD_TIMEOUT_MS : this.idleSince;
+  }
+
+  /** Since when a body has been coming that is slow; null: none is. */
+  get slowSince(): number | null {
+    const arrivedBytes = this.#exchange?.body.arrivedBytes ?? null;
+    if (this.#bodySince === null || arrivedBytes === null || this.#exchange!.answer.hasBegun) return null;
+    const ms = this.#options.now() - this.#bodySince;
+    return ms >= SLOW_BODY_MS && arrivedBytes < ms * SLOW_BYTES_PER_MS ? this.#bodySince : null;
+  }
+
+  /** Refuses the request whose body is slow, for others that find no connection free. */
+  giveWay(): void {
+    const message = `The request came too slowly, at less than ${SLOW_BYTES_PER_MS} kB a second, while all connections were in use`;
+    this.#refuse(new AssayError('request_timeout', message));
   }
 
   /** Closes the connection, or refuses its request, when its deadline has passed. */
@@ -139,6 +158,7 @@ export class ClientConnection {
     if (exchange.body.exceedsDiscardLimit) this.destroy();
     if (!exchange.body.isWhole) return null;
     this.#deadline = NEVER;
+    this.#bodySince = null;
     const rest = read < piece.length ? piece.subarray(read) : null;
     if (!exchange.answer.isOver) return rest;
     this.#pending = rest;
@@ -207,10 +227,12 @@ export class ClientConnection {
     });
     const exchange = new ServerExchange(body, answer, socket);
     this.#exchange = exchange;
+    this.#bodySince = body.isWhole ? null : now();
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);
     // A socket that was paused stays so while more requests wait: each of them would let in a piece with hundreds.
     if (body.isWhole && bytes.length - read <= MAX_HEAD_BYTES) this.#readOn();
+    if (body.isWhole) this.#bodySince = null;
     this.#awaitBody(body);
     const request = new ServerRequest(head, body, exchange);
     try {

@@ -39,6 +39,14 @@ export class Handshake {
     return this.idleSince;
   }
 
+  get slowSince(): null {
+    return null;
+  }
+
+  giveWay(): void {
+    this.destroy();
+  }
+
   checkDeadline(): void {
     if (this.#now() >= this.idleSince + HANDSHAKE_TIMEOUT_MS) this.destroy();
   }

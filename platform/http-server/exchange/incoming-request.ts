@@ -170,6 +170,7 @@ export class IncomingBody {
   #discardedBytes = 0;
   #isRequested: boolean;
   #isAborted = false;
+  #arrivedBytes = 0;
 
   constructor(framing: number | 'chunked', flow: BodyFlow) {
     this.#framing = framing;
@@ -186,6 +187,11 @@ export class IncomingBody {
   /** True when the client still waits for `100 Continue`, and so may never send the body. */
   get awaitsContinue(): boolean {
     return !this.#isRequested && !this.isWhole && this.#held.length === 0;
+  }
+
+  /** Bytes of the body that have arrived, chunks with their lengths; null: it waits for this side, not for its client. */
+  get arrivedBytes(): number | null {
+    return this.awaitsContinue || this.#room === 'awaited' ? null : this.#arrivedBytes;
   }
 
   /** True when more of the body was discarded than `DISCARDED_BYTES`. */
@@ -206,6 +212,7 @@ export class IncomingBody {
     } else {
       to = this.#chunked.push(piece, from);
     }
+    this.#arrivedBytes += to - from;
     if (this.isWhole) this.#finish();
     return to;
   }

@@ -12,8 +12,13 @@ import { makeCertificate } from '../../../support/make-certificate.ts';
 async function setUp(t: Test, { max = 3, isTls = false } = {}) {
   let nowMs = 0;
   let reached = 0;
+  let asked = 0;
   const connections = new Connections({
-    fetch: (request) => new Reply(`answer to ${new URL(request.url).pathname}`),
+    fetch: async (request) => {
+      asked += 1;
+      if (request.method === 'POST') await request.readBody(1_000_000);
+      return new Reply(`answer to ${new URL(request.url).pathname}`);
+    },
     formatError: ({ code, message }) => JSON.stringify({ code, message }),
     isDraining: () => false,
     now: () => nowMs,
@@ -59,6 +64,7 @@ async function setUp(t: Test, { max = 3, isTls = false } = {}) {
     };
   };
   return {
+    asked: () => asked,
     port,
     connections,
     dial,
@@ -122,6 +128,35 @@ t.test(
     t.equal(connections.refused, 1);
   },
 );
+
+t.test('a new connection takes the place of one whose body trickles in, and of no other', async (t) => {
+  const { connections, dial, passes, until, asked } = await setUp(t);
+  const begin = async (length: number, bytes: number) => {
+    const client = await dial();
+    const before = asked();
+    client.socket.write(
+      `POST /slow HTTP/1.1\r\nhost: x\r\ncontent-length: ${length}\r\n\r\n${'x'.repeat(bytes)}`,
+    );
+    while (asked() === before) await nextTurn();
+    return client;
+  };
+  const fast = await begin(100_000, 50_000);
+  passes(1);
+  const slow = await begin(100_000, 10);
+  const slower = await begin(100_000, 10);
+  passes(9_999);
+  t.match(await (await dial()).asks('/early'), 'HTTP/1.1 503', 'not within ten seconds');
+  await until(3);
+  passes(1);
+  t.match(await (await dial()).asks('/new'), 'answer to /new');
+  await slow.closed;
+  t.match(slow.text(), /^HTTP\/1\.1 408 [\s\S]*request_timeout/, 'the slow client learns why');
+  t.equal(slower.text(), '', 'as few as are needed');
+  fast.socket.write('x'.repeat(50_000));
+  await once(fast.socket, 'data');
+  t.match(fast.text(), 'answer to /slow');
+  t.equal(connections.refused, 1);
+});
 
 t.test('health and metrics are served on connections beyond the bound', async (t) => {
   const { dial } = await setUp(t, { max: 1 });
