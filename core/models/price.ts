@@ -2,7 +2,7 @@
  * The cost of a call by the registry of `@pydantic/genai-prices`, which keeps price history, tiers, and prices of cached,
  * written and reasoning tokens. Pure: the time is given, the data ship with the package.
  */
-import { calcPrice } from '@pydantic/genai-prices';
+import { calcPrice, type ModelPrice } from '@pydantic/genai-prices';
 import type { Usage } from '../chat/mod.ts';
 import { createPlainPrice, type PlainPrice } from './plain-price.ts';
 import { registryNameOf } from './registry.ts';
@@ -79,7 +79,7 @@ function costOf(
   try {
     const options = { providerId: registryName, timestamp: new Date(atMs) };
     const found = calcPrice(quantities, model, options);
-    if (found === null) return null;
+    if (found === null || !hasAudioPrice(provider, found.model_price, usage)) return null;
     const tokens = (found.total_price * Number(factor.numerator)) / Number(factor.denominator);
     const searchPrice = found.model_price.web_searches_kcount;
     const searches = typeof searchPrice === 'number' ? (usage.webSearches * searchPrice) / THOUSAND : 0;
@@ -88,6 +88,16 @@ function costOf(
     // The registry throws on counts that contradict each other (more cached tokens than prompt tokens): no price then.
     return null;
   }
+}
+
+/**
+ * Returns whether the audio of a call has a price. The registry counts audio without one as text, which is right for Google's
+ * models, whose audio costs as much where no price is named; elsewhere audio costs up to 67 times as much.
+ */
+function hasAudioPrice(provider: string, price: ModelPrice, usage: Usage): boolean {
+  if (provider === 'google') return true;
+  const isInputPriced = usage.inputAudioTokens === 0 || price.input_audio_mtok !== undefined;
+  return isInputPriced && (usage.outputAudioTokens === 0 || price.output_audio_mtok !== undefined);
 }
 
 /**

@@ -56,7 +56,13 @@ function fromRegistry(provider: string, model: string, used: Usage): number | nu
   };
   try {
     const found = calcPrice(quantities, model, { providerId: provider, timestamp: new Date(AT_MS) });
-    return found === null ? null : found.total_price * 1e9;
+    if (found === null) return null;
+    // The registry counts audio without a price as text, which is right for Google's models alone.
+    const { input_audio_mtok, output_audio_mtok } = found.model_price;
+    const isGuess =
+      (used.inputAudioTokens > 0 && input_audio_mtok === undefined) ||
+      (used.outputAudioTokens > 0 && output_audio_mtok === undefined);
+    return isGuess && provider !== 'google' ? null : found.total_price * 1e9;
   } catch {
     return null;
   }
@@ -180,6 +186,16 @@ t.test('a prompt of which audio and a part are cached has a price', async (t) =>
     });
   t.equal(cost(300, 700), 300 * 30 + 700 * 1_000, 'all of the text was cached');
   t.equal(cost(400, 700), 300 * 30 + 100 * 100 + 600 * 1_000, 'and some of the audio');
+});
+
+t.test('audio of which the registry has no price has no cost, and is not counted as text', async (t) => {
+  const cost = (provider: string, model: string, audio: Partial<Usage>) =>
+    priceCall({ provider, models: [model], usage: { ...textUsage(1_000, 500), ...audio }, atMs: AT_MS });
+  t.equal(cost('openai', 'gpt-audio', { inputAudioTokens: 300, outputAudioTokens: 200 }), 27_150_000);
+  t.equal(cost('openai', 'gpt-4o-audio-preview', {}), 7_500_000, 'text alone');
+  t.equal(cost('openai', 'gpt-4o-audio-preview', { inputAudioTokens: 300 }), null);
+  t.equal(cost('openai', 'gpt-4o-audio-preview', { outputAudioTokens: 200 }), null);
+  t.equal(cost('google', 'gemini-2.5-pro', { inputAudioTokens: 300 }), 6_250_000, 'where both cost the same');
 });
 
 t.test('a call has the price of its day', async (t) => {
