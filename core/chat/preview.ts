@@ -12,11 +12,25 @@ export const PREVIEW_LENGTH = 200;
 const LOOKED_AT = 1_000;
 /** White space that is not one space alone. Spelled out: the class that excludes a space takes twice as long. */
 const ODD_SPACE = /[\t-\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]\s*| \s+/g;
+/** What coding agents such as Claude Code write before the words of their user: the same thousands of characters in each call. */
+const REMINDER = { begin: '<system-reminder>', end: '</system-reminder>', most: 100 };
 const PREVIEW = new RegExp(`^[^]{0,${PREVIEW_LENGTH}}`, 'u');
 
-/** Returns the preview of a request's body: of the last user text. Null: it has none. */
+/** Returns the preview of a request's body: of the last user text, behind its reminders. Null: it has none. */
 export function previewOfQuestion(body: unknown): string | null {
-  return previewOf(plainText(body) ?? inputText(body));
+  const text = plainText(body) ?? inputText(body);
+  return previewOf(text === null ? null : afterReminders(text));
+}
+
+/** Returns the text behind the reminders at its beginning; all of it when there is nothing else. */
+function afterReminders(text: string): string {
+  let rest = text.trimStart();
+  for (let count = 0; count < REMINDER.most && rest.startsWith(REMINDER.begin); count += 1) {
+    const end = rest.indexOf(REMINDER.end);
+    if (end === -1) break;
+    rest = rest.slice(end + REMINDER.end.length).trimStart();
+  }
+  return rest === '' ? text : rest;
 }
 
 /** Returns the preview of a response's body: of the assistant's text, else the names of the tools that it calls. Null: neither. */

@@ -32,6 +32,21 @@ t.test('the preview of a request is its last user text, whatever the dialect', a
       'What is this?',
     ],
     [
+      'Claude Code, whose reminders come first',
+      asked([
+        { type: 'text', text: `<system-reminder>\n${'Skills: '.repeat(1_000)}</system-reminder>\n` },
+        { type: 'text', text: '<system-reminder>Today is Friday</system-reminder>' },
+        { type: 'text', text: 'Mend the <system-reminder> test' },
+      ]),
+      'Mend the <system-reminder> test',
+    ],
+    [
+      'reminders alone',
+      asked('<system-reminder>Today is Friday</system-reminder>'),
+      '<system-reminder>Today is Friday</system-reminder>',
+    ],
+    ['a reminder without an end', asked('<system-reminder>Today'), '<system-reminder>Today'],
+    [
       'Messages, behind the result of a tool',
       {
         messages: [
