@@ -33,6 +33,7 @@ export const ERROR_CODES = {
   request_id_in_use: { status: 409, type: 'invalid_request_error' },
   body_too_large: { status: 413, type: 'invalid_request_error' },
   unsupported_media_type: { status: 415, type: 'invalid_request_error' },
+  websocket_not_supported: { status: 426, type: 'invalid_request_error' },
   rate_limit_exceeded: { status: 429, type: 'rate_limit_error' },
   too_many_logins: { status: 429, type: 'rate_limit_error' },
   too_many_comparisons: { status: 429, type: 'rate_limit_error' },

@@ -1,3 +1,6 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
 import t from 'tap';
 import { createKey, createOrganization } from '#platform/keys/mod.ts';
 import { startTestGateway } from '../../support/gateway.ts';
@@ -299,6 +302,29 @@ t.test('an unknown path is a 404 and GET on chat completions a 405, in the same 
   t.equal(wrongMethod.status, 405);
   t.equal(wrongMethod.headers.get('allow'), 'POST');
   t.match(await wrongMethod.json(), { error: { code: 'method_not_allowed' } });
+});
+
+/** Asks for WebSocket, as Codex does before its first call. */
+async function askForWebSocket(path: string) {
+  const headers = {
+    connection: 'Upgrade',
+    upgrade: 'websocket',
+    'sec-websocket-version': '13',
+    'sec-websocket-key': 'dGhlIHNhbXBsZSBub25jZQ==',
+  };
+  const call = get(gateway.url + path, { agent: false, headers });
+  const [answer] = (await once(call, 'response')) as [IncomingMessage];
+  return { answer, told: JSON.parse(await text(answer)) as unknown };
+}
+
+t.test('a client that asks for WebSocket is told to go on with HTTP', async (t) => {
+  for (const path of ['/v1/responses', '/responses']) {
+    const { answer, told } = await askForWebSocket(path);
+    t.equal(answer.statusCode, 426, 'the status that Codex acts upon');
+    t.equal(answer.headers.upgrade, 'HTTP/1.1');
+    const message = `WebSocket is not served on ${path}; use POST`;
+    t.match(told, { error: { code: 'websocket_not_supported', message } });
+  }
 });
 
 t.test('a body nested 150,000 levels deep is refused within a second', async (t) => {
