@@ -15,6 +15,7 @@ import { errorReply, idHeaders } from './response/reply.ts';
 import { callRoutes } from './routes/calls.ts';
 import { documentRoute } from './routes/document.ts';
 import { modelRoutes } from './routes/models.ts';
+import { notServedSentence } from './routes/not-served.ts';
 
 export type GatewayAppOptions = {
   handleCall: CallHandler;
@@ -32,7 +33,8 @@ export function createGatewayApp(options: GatewayAppOptions) {
         code === 'NOT_FOUND'
           ? new AssayError(
               'not_found',
-              notFoundSentence('gateway', { method: request.method, path }, options.ports),
+              notServedSentence(request.method, path) ??
+                notFoundSentence('gateway', { method: request.method, path }, options.ports),
             )
           : error;
       // Clients that send this read Anthropic's errors alone.

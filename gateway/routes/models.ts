@@ -5,6 +5,7 @@ import { newRequestId } from '#platform/process/ids.ts';
 import { ANTHROPIC_ERRORS, type ErrorFormat, OPENAI_ERRORS } from '../endpoints/error-format.ts';
 import type { ModelDocument, ModelLists } from '../models/mod.ts';
 import { errorReply, type HeaderPairs, idHeaders } from '../response/reply.ts';
+import { notServedSentence } from './not-served.ts';
 
 /** OpenAI's path, and the bare one beside `/chat/completions`. */
 const PATHS = ['/v1/models', '/models'];
@@ -67,6 +68,9 @@ function isCurrent(condition: string | null, etag: string): boolean {
 }
 
 function notAllowed(request: Request, path: string, headers: HeaderPairs, errors: ErrorFormat): Response {
+  // Google's clients call `POST /v1/models/<id>:generateContent` where their base URL names no version.
+  const sentence = notServedSentence(request.method, new URL(request.url).pathname);
+  if (sentence !== null) return errorReply(new AssayError('not_found', sentence), headers, errors);
   const error = new AssayError('method_not_allowed', `${request.method} is not allowed on ${path}; use GET`);
   return errorReply(error, [...headers, ['allow', ALLOWED]], errors);
 }

@@ -304,6 +304,21 @@ t.test('an unknown path is a 404 and GET on chat completions a 405, in the same 
   t.match(await wrongMethod.json(), { error: { code: 'method_not_allowed' } });
 });
 
+t.test('a 404 says what to change where the base URL or the API is not the one of the client', async (t) => {
+  const anthropic = { 'anthropic-version': '2023-06-01' };
+  const doubled = await fetch(`${gateway.url}/v1/v1/messages`, { method: 'POST', headers: anthropic });
+  t.equal(doubled.status, 404);
+  t.match(await doubled.json(), { type: 'error', error: { message: /but \/v1\/messages: .* too much/ } });
+  for (const version of ['v1beta', 'v1']) {
+    const path = `/${version}/models/gemini-2.5-flash:generateContent`;
+    const google = await fetch(gateway.url + path, { method: 'POST' });
+    t.equal(google.status, 404);
+    t.match(await google.json(), {
+      error: { code: 'not_found', message: /Google's own API is not served/ },
+    });
+  }
+});
+
 /** Asks for WebSocket, as Codex does before its first call. */
 async function askForWebSocket(path: string) {
   const headers = {
