@@ -12,7 +12,7 @@ const ADDED = /^(?:\/(?:v1|v1beta|api|openai|anthropic|deployments\/[^/]+))+$/;
 const GOOGLE = /:(?:(?:streamG|g)enerateContent|countTokens|(?:batchE|e)mbedContents?)$/;
 /** What OpenAI's and Anthropic's clients call besides models. */
 const STORED =
-  /^(?:\/v1)?\/(?:responses|conversations|files|uploads|batches|messages\/batches|images|audio|videos|realtime|vector_stores|fine_tuning|assistants|threads|containers|evals)(?:\/|$)/;
+  /^(?:\/v1)?\/(?:responses|chat\/completions|conversations|files|uploads|batches|messages\/batches|images|audio|videos|realtime|vector_stores|fine_tuning|assistants|threads|containers|evals)(?:\/|$)/;
 
 /** Returns the sentence of a 404 for a path that clients are known to call; null for any other. */
 export function notServedSentence(method: string, path: string): string | null {

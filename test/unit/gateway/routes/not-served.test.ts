@@ -38,6 +38,7 @@ const TABLE: [who: string, method: string, path: string, told: RegExp][] = [
   ['the same', 'POST', '/v1/models/gemini-embedding-001:batchEmbedContents', /Google's own API/],
   ['a poll of a response in the background', 'GET', '/v1/responses/resp_1', /no stored responses/],
   ['another', 'POST', '/v1/responses/resp_1/cancel', /no stored responses/],
+  ['a stored chat completion', 'GET', '/v1/chat/completions/chatcmpl-1', /no stored responses/],
   ["OpenAI's files", 'GET', '/v1/files', /no stored responses, files/],
   ["Anthropic's batches", 'POST', '/v1/messages/batches', /batches/],
   ['images', 'POST', '/v1/images/generations', /images or audio/],
