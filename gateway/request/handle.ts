@@ -32,6 +32,7 @@ import { requireAllowedCandidates } from './allowed-candidates.ts';
 import { type PromptedBody, type RequestBody, readRequestBody } from './body.ts';
 import type { Call, Caller, CallHeaders } from './call.ts';
 import { readCallHeaders } from './headers.ts';
+import { usesKeptState } from './kept-state.ts';
 import { logDefect } from './log-defect.ts';
 import { type CallResult, type LateRecords, type LoggedCall, type Recorder, recordOnce } from './record.ts';
 import type { ReserveRequestId } from './request-id.ts';
@@ -89,7 +90,7 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const { allowed } = caller;
       if (allowed !== null) requirePath(allowed, endpoint.addresses);
       const headers = withEvaluation(received, caller);
-      const cacheOptions = parseCacheOptions(headers.cache);
+      const askedOfCache = parseCacheOptions(headers.cache);
       const limit = steps.limits.limitOf(headers, caller);
       const { contentEncoding } = headers;
       const room = { slots: steps.bodySlots, owner: caller.organizationId };
@@ -98,6 +99,7 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const growRoom = (bytes: number) => request.growRoom(bytes, room);
       const body =
         'promptedBytes' in read ? await steps.expandPrompt(read, endpoint, caller, growRoom) : read;
+      const cacheOptions = askedOfCache !== null && (await usesKeptState(body.bytes)) ? null : askedOfCache;
       const retries = parseRetries(headers.retry);
       const { candidates } = steps.plan(body.model);
       if (allowed !== null) requireAllowedCandidates(allowed, candidates);

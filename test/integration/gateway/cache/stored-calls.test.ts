@@ -55,6 +55,34 @@ for (const [what, behaviour] of [
   });
 }
 
+t.test('a call that depends on what its provider keeps does not use the cache', async (t) => {
+  const filler = 'x'.repeat(100_000);
+  for (const kept of [
+    { conversation: 'conv_1' },
+    { conversation: { id: 'conv_1' } },
+    { thread: { type: 'create' } },
+    { background: true },
+    { background: true, messages: [{ role: 'user', content: filler }] },
+  ]) {
+    const body = fresh(kept);
+    const before = provider.requests.length;
+    t.same(
+      [await cacheOf(body), await cacheOf(body)],
+      [undefined, undefined],
+      JSON.stringify(Object.keys(kept)),
+    );
+    t.equal(provider.requests.length - before, 2);
+  }
+  for (const none of [
+    { conversation: null, background: false },
+    { previous_response_id: 'resp_1' },
+    { messages: [{ role: 'user', content: 'What is a "thread"?', background: true }] },
+  ]) {
+    const body = fresh(none);
+    t.same([await cacheOf(body), await cacheOf(body)], ['MISS', 'HIT'], JSON.stringify(none));
+  }
+});
+
 t.test(
   'with Service-Omit-Response a call stores no response, but can be answered with a stored one',
   async (t) => {
