@@ -1,6 +1,8 @@
 /** Finding an alert, and changing or deleting one that may fire. */
+import { isDeepStrictEqual } from 'node:util';
 import { resolveAll, type Severity, type TrackedGroup } from '#core/alerts/mod.ts';
-import type { AlertBody, AlertPatch } from '#core/contracts/alert.ts';
+import type { AlertBody, AlertPatch, AlertQuery } from '#core/contracts/alert.ts';
+import { storableJson } from '#core/json/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { unknown } from '../evaluators/mod.ts';
 import {
@@ -48,7 +50,7 @@ export async function changeAlert(
   const after = definitionOf({ ...bodyOf(before), ...patch });
   // Webhooks that were deleted since must not refuse another change.
   await check(patch.webhooks === undefined ? { ...after, webhookIds: null } : after);
-  const groups = await resolveUnwatched(tx, organizationId, before, after, { patch, atMs: at.getTime() });
+  const groups = await resolveUnwatched(tx, organizationId, before, after, at.getTime());
   await updateAlert(tx, organizationId, { ...after, alertId, at });
   await restartRun(tx, organizationId, { alertId, groups, at });
   return await findAlert(tx, organizationId, alertId);
@@ -93,7 +95,7 @@ async function resolveUnwatched(
   organizationId: string,
   before: AlertRow,
   after: AlertDefinition,
-  { patch, atMs }: { patch: AlertPatch; atMs: number },
+  atMs: number,
 ): Promise<readonly TrackedGroup[]> {
   const resolve = (reason: 'changed' | 'disabled', severities?: readonly Severity[]) =>
     tell(tx, organizationId, before, resolveAll(before.groups, severities), { atMs, reason });
@@ -101,11 +103,16 @@ async function resolveUnwatched(
     await resolve('disabled');
     return [];
   }
-  if (patch.query !== undefined) {
+  if (!isSameQuery(before.query, after.query)) {
     await resolve('changed');
     return [];
   }
   if (after.warning !== null || before.warning === null) return before.groups;
   await resolve('changed', ['warning']);
   return before.groups.map((group) => ({ ...group, levels: { ...group.levels, warning: { kind: 'ok' } } }));
+}
+
+/** Compares a stored query with one of a body: forms send the whole alert, whatever was changed of it. */
+function isSameQuery(stored: AlertQuery, given: AlertQuery): boolean {
+  return isDeepStrictEqual(stored, JSON.parse(storableJson(given).text));
 }

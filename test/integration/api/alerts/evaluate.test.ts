@@ -242,6 +242,25 @@ t.test('a change while an evaluation is under way makes that evaluation void', a
   t.equal((await service.get(own, id)).state, 'ok', 'it was evaluated again, with its new threshold');
 });
 
+t.test(
+  'a whole alert that comes back with the same query goes on firing, as the form of the pages sends it',
+  async (t) => {
+    const query = { measures: BODY.query.measures, groupBy: ['model'], q: 'user:"a\u0000b"' } as const;
+    const { id } = await create({ query: { ...query, groupBy: [...query.groupBy] } });
+    says([{ group: { model: 'gpt-4o' }, value: 1 }]);
+    await evaluate();
+    const { measures, groupBy, q } = query;
+    await service.change(own, id, {
+      ...BODY,
+      name: 'Renamed',
+      query: { q, groupBy: [...groupBy], measures },
+    });
+    await evaluate();
+    t.same(await told(), ['alert.fired critical']);
+    t.match(await service.get(own, id), { name: 'Renamed', firing: [{ group: { model: 'gpt-4o' } }] });
+  },
+);
+
 t.test('what a changed alert no longer watches is resolved, and the rest goes on firing', async (t) => {
   const { id } = await create({ warning: 0.01 });
   await minute(1);
