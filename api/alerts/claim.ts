@@ -19,6 +19,12 @@ export type ClaimedAlert = AlertDefinition & {
 const LEASE_MS = 60_000;
 /** Maximum alerts per claim, each of a different organization. */
 const CLAIMED_AT_ONCE = 8;
+/**
+ * No alert is due, and none leased, further ahead than this: the longest wait after failures is shorter. What is was written by
+ * a clock that has been set back since, and would wait until the clock is there again. Clocks of processes may differ by some
+ * seconds, so it is no tighter.
+ */
+const FURTHEST_MS = 17 * 60_000;
 
 /**
  * Claims alerts that are due: at most one of each organization, and first those of organizations that have waited longest,
@@ -27,12 +33,14 @@ const CLAIMED_AT_ONCE = 8;
  */
 export async function claimAlerts(sql: Sql, nowMs: number, held: readonly string[]): Promise<ClaimedAlert[]> {
   const [now, until] = [new Date(nowMs), new Date(nowMs + LEASE_MS)];
+  const hasCome = (time: 'due_at' | 'leased_until') =>
+    sql`(r.${sql(time)} <= ${now} or r.${sql(time)} > ${new Date(nowMs + FURTHEST_MS)})`;
+  const isDue = sql`${hasCome('due_at')} and (r.leased_until is null or ${hasCome('leased_until')})`;
   const claimed = await sql<ClaimedAlert[]>`
     with due as (
       select distinct on (r.organization_id) r.alert_id, r.organization_id
         from assay.alert_runs r join assay.alerts a using (alert_id)
-       where r.due_at <= ${now} and (r.leased_until is null or r.leased_until <= ${now}) and a.enabled
-         and r.organization_id <> all(${[...held]}::uuid[])
+       where ${isDue} and a.enabled and r.organization_id <> all(${[...held]}::uuid[])
        order by r.organization_id, r.due_at, r.alert_id
     ), chosen as (
       select alert_id from due
@@ -44,7 +52,7 @@ export async function claimAlerts(sql: Sql, nowMs: number, held: readonly string
        set lease = gen_random_uuid(), leased_until = ${until}, claimed_at = ${now}
       from assay.alerts a
      where r.alert_id in (select alert_id from chosen) and a.alert_id = r.alert_id
-       and r.due_at <= ${now} and (r.leased_until is null or r.leased_until <= ${now})
+       and ${isDue}
     returning r.alert_id as "alertId", r.organization_id as "organizationId", r.lease, r.evaluated_at as "evaluatedAt",
               r.groups, r.failures, a.name, a.query, a.window_minutes as "windowMinutes", a.comparison, a.threshold,
               a.warning, a.for_minutes as "forMinutes", a.no_data as "noData", a.webhook_ids::text[] as "webhookIds",

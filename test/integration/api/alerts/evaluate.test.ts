@@ -147,6 +147,23 @@ t.test(
   },
 );
 
+t.test('a clock that was ahead and is set back keeps no alert waiting until it is there again', async (t) => {
+  const { id } = await create();
+  await minute(1);
+  const hours = 2 * 60 * MINUTE_MS;
+  advance(hours);
+  await minute(1);
+  // Another process died in the hours that have not come.
+  await sql`
+    update assay.alert_runs set lease = gen_random_uuid(), leased_until = ${new Date(world.now() + MINUTE_MS)}`;
+  advance(-hours);
+  await minute(0);
+  t.same(await told(), ['alert.fired critical', 'alert.resolved critical']);
+  t.match(await service.get(own, id), { state: 'ok', value: 0 });
+  t.equal(await evaluate(), 1, 'the next minute comes');
+  t.equal(await evaluate(), 0, 'once');
+});
+
 t.test('a slow or failing alert says so, is tried ever less often, and stops no other', async (t) => {
   const slow = await create({ name: 'slow' });
   const bad = await create({ name: 'bad' });
