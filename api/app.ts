@@ -116,12 +116,19 @@ export function createApiApp(options: ApiAppOptions) {
   return app.compile();
 }
 
+/** Statuses of calls whose keys may not make them: a key can be revoked in the middle of an export. */
+const KEY_REFUSED: ReadonlySet<number> = new Set([401, 403]);
+
 /** All routes and their document. Another method on one of their paths is a 405. */
 function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
   const { keys, log } = options;
   const onBroken = (error: unknown) => {
     // The client ended it by disconnecting.
     if (error instanceof AssayError && error.code === 'client_closed_request') return;
+    if (error instanceof AssayError && KEY_REFUSED.has(httpStatusOf(error))) {
+      log.info({ reason: error.message }, 'An answer was cut short');
+      return;
+    }
     log.error({ err: error }, 'An answer was cut short');
   };
   const rooms = new Elysia({ name: 'api/rooms' })

@@ -17,8 +17,9 @@ export type Keys = Pick<KeyDirectory, 'find'> & {
 };
 
 /**
- * Creates an instance for routes whose callers need a key with `scope`; its handlers get `key`, and `session` where a cookie
- * stands for the key. Other callers are refused before their body is read.
+ * Creates an instance for routes whose callers need a key with `scope`; its handlers get `key`, `session` where a cookie
+ * stands for the key, and `admit`, which checks again whether the key may make the call. Other callers are refused before their
+ * body is read.
  * @param tag the group of these routes in the OpenAPI document
  * @param options `needsPath: false`: a key that is confined to other paths may call them
  */
@@ -31,12 +32,17 @@ export function authorized(keys: Keys, scope: Scope, tag: string, { needsPath = 
       .derive(async (context) => {
         const { request, path, params } = context;
         context.query = readParameters(request.url);
-        const caller = await authorize(request, keys, scope);
-        const { allowed } = caller.key;
-        if (needsPath && allowed !== null) requirePath(allowed, [withoutSlash(path)]);
+        const admit = async () => {
+          const caller = await findCaller(request, keys, scope);
+          const { allowed } = caller.key;
+          if (needsPath && allowed !== null) requirePath(allowed, [withoutSlash(path)]);
+          return caller;
+        };
+        const caller = await admit();
+        noteCaller(request, caller, scope);
         // A path without parameters has none at all, whatever the type says.
         requireDecoded(params ?? {});
-        return caller;
+        return { ...caller, admit };
       })
   );
 }
@@ -66,16 +72,20 @@ function requireDecoded(params: Readonly<Record<string, string | null>>): void {
  * Finds the key of a call, which must have `scope`. Looks at headers only.
  * @throws AssayError invalid_header, invalid_api_key, key_expired, missing_scope, store_unavailable; those of a cookie
  */
-async function authorize(request: Request, keys: Keys, scope: Scope): Promise<Caller> {
+async function findCaller(request: Request, keys: Keys, scope: Scope): Promise<Caller> {
   requireSingleCredentials(rawHeadersOf(request));
   const caller = await callerOf(request, keys);
   if (!caller.key.scopes.has(scope)) {
     throw new AssayError('missing_scope', `This API key lacks the scope ${scope}, which this call needs`);
   }
-  noteActor(caller.key.keyId);
-  noteReading(scope === 'read');
-  serverRequestOf(request).ownBody(caller.key.organizationId);
   return caller;
+}
+
+/** Notes who makes a call, for what its work is counted and logged as. */
+function noteCaller(request: Request, { key }: Caller, scope: Scope): void {
+  noteActor(key.keyId);
+  noteReading(scope === 'read');
+  serverRequestOf(request).ownBody(key.organizationId);
 }
 
 /** Returns whom a call names: by its header, or without one by the cookie of a log-in. */

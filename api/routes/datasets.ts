@@ -164,8 +164,11 @@ function itemQueries({ keys, datasets: { items, versions, exportItems }, onBroke
     )
     .get(
       '/v1/dataset/:id/export',
-      async ({ key, params, query: { version } }) =>
-        exportReply(await exportItems(key.organizationId, params.id, versionOf(version)), onBroken),
+      async ({ key, admit, params, query: { version } }) =>
+        exportReply(await exportItems(key.organizationId, params.id, versionOf(version)), {
+          admit,
+          onBroken,
+        }),
       {
         params,
         query: parameters(ExportParameters),

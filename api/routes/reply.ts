@@ -38,21 +38,32 @@ export function analyticsReply(response: Response): Response {
   return response;
 }
 
-/** Returns the text of an export, piece by piece as the client reads; `onBroken` as in `recordsReply`. */
-export function exportReply(stream: ExportStream, onBroken: (error: unknown) => void): Response {
+/**
+ * Returns the text of an export, piece by piece as the client reads; `onBroken` as in `recordsReply`.
+ * @param admit throws once the caller's key may not make this call any more: an export can take hours
+ */
+export function exportReply(
+  stream: ExportStream,
+  { admit, onBroken }: { admit(): Promise<unknown>; onBroken(error: unknown): void },
+): Response {
   const inCall = AsyncLocalStorage.snapshot();
   let isCancelled = false;
+  const next = async () => {
+    await admit();
+    return await stream.next();
+  };
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
         try {
-          const text = await inCall(() => stream.next());
+          const text = await inCall(next);
           // The client may have left meanwhile: a cancelled stream takes nothing any more.
           if (isCancelled) return;
           if (text === null) controller.close();
           else controller.enqueue(Buffer.from(text));
         } catch (error) {
           if (isCancelled) return;
+          stream.close();
           onBroken(error);
           controller.error(error);
         }

@@ -71,7 +71,8 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
     })
     .post(
       '/v1/request/export',
-      async ({ key, body }) => exportReply(await requests.export(key.organizationId, body), onBroken),
+      async ({ key, admit, body }) =>
+        exportReply(await requests.export(key.organizationId, body), { admit, onBroken }),
       {
         body: jsonBody(ExportBody, { ...query, format: 'ndjson' }),
         response: textReply({

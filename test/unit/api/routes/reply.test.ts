@@ -34,7 +34,7 @@ t.test('an export whose client leaves while a piece is read is no failure', asyn
       isClosed = true;
     },
   };
-  await leaveMidway(exportReply(stream, onBroken), arrive);
+  await leaveMidway(exportReply(stream, { admit: async () => {}, onBroken }), arrive);
   t.ok(isClosed);
   t.strictSame(broken, []);
 });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
+import { createKey, hashApiKey } from '#platform/keys/mod.ts';
 import { startTestApi, type TestApi } from '../../../../support/api.ts';
 import { insertRequests } from '../../../../support/seed-requests.ts';
 import { organizationWith } from './organization.ts';
@@ -72,6 +73,32 @@ t.test('an organization has two exports at a time, and one more as soon as one h
   t.equal(four.response.status, 200, 'after an export has been read to its end');
   three.leave();
   four.leave();
+});
+
+t.test('an export ends with its key, and when its key may not export any more', async (t) => {
+  const { sql } = api.database;
+  const [row] = await sql<[{ organization_id: string }]>`
+    select organization_id from assay.api_keys where hash = ${hashApiKey(key)}`;
+  const organizationId = row.organization_id;
+  const ends = {
+    revoked: sql`revoked_at = now()`,
+    expired: sql`expires_at = now()`,
+    'without the scope': sql`scopes = '{gateway}'`,
+    'for other paths': sql`paths = '{/v1/request/query}'`,
+  };
+  for (const [name, change] of Object.entries(ends)) {
+    const made = await createKey(sql, { organizationId, scopes: ['read'] });
+    const { response } = await begin(made.key);
+    t.equal(response.status, 200);
+    await sql`update assay.api_keys set ${change} where key_id = ${made.record.keyId}`;
+    const count = { key: made.key, body: { filter: 'all' } };
+    await until(async () => (await api.call('/v1/request/count/query', count)).status !== 200);
+    await t.rejects(response.text(), { message: /terminated/ }, name);
+  }
+  const [one, two] = [await beginSoon(), await beginSoon()];
+  t.strictSame([one.response.status, two.response.status], [200, 200], 'their places are free');
+  one.leave();
+  two.leave();
 });
 
 t.test('an export whose client does not read holds no connection of Postgres', async (t) => {
