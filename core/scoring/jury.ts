@@ -25,12 +25,17 @@ export function settleJury(rule: JuryRule, verdicts: readonly JuryVerdict[]): Ju
 }
 
 function majorityOf(verdicts: readonly JuryVerdict[]): JuryVerdict | null {
-  const isSame = (one: JuryVerdict, other: JuryVerdict) =>
-    one.score === other.score && one.label === other.label;
-  const found = verdicts.find(
-    (one) => 2 * verdicts.filter((other) => isSame(one, other)).length > verdicts.length,
-  );
+  const found = verdicts.find((one) => 2 * countSame(verdicts, one) > verdicts.length);
   return found === undefined ? null : { ...found };
+}
+
+/** Returns whether members that are split would have a majority if so many more agreed with some of them. */
+export function mayAgree(verdicts: readonly JuryVerdict[], more: number): boolean {
+  return verdicts.some((one) => 2 * (countSame(verdicts, one) + more) > verdicts.length + more);
+}
+
+function countSame(verdicts: readonly JuryVerdict[], { score, label }: JuryVerdict): number {
+  return verdicts.filter((other) => other.score === score && other.label === label).length;
 }
 
 /** Returns a choice that was made: of an even number, the lower of the two in the middle, which may not have one between. */

@@ -1,7 +1,7 @@
 /** The vocabulary and pure rules of scoring, shared by the roles that schedule, run and show evaluations. */
 export * from '../evaluations/mod.ts';
 export { cleanText } from './clean-text.ts';
-export { settleJury } from './jury.ts';
+export { mayAgree, settleJury } from './jury.ts';
 export * from './outcome.ts';
 export { pairChoices, pairLabel, pairPrompt, pairSubject } from './pair.ts';
 export { isSampled, samplingPoint } from './sampling.ts';

@@ -3,7 +3,13 @@
  * answered, if they are a quorum; members that answered at an earlier attempt of the evaluation are not asked again.
  */
 import { type Jury, membersOf } from '#core/contracts/jury.ts';
-import { type FailedOutcome, type MemberJudgment, type Outcome, settleJury } from '#core/scoring/mod.ts';
+import {
+  type FailedOutcome,
+  type MemberJudgment,
+  mayAgree,
+  type Outcome,
+  settleJury,
+} from '#core/scoring/mod.ts';
 import { failed } from './failure.ts';
 import { type Judged, type JudgeOptions, judge } from './judge.ts';
 import { sumUse } from './use.ts';
@@ -78,10 +84,11 @@ function outcomeOf({ rule, quorum }: Jury, asked: readonly Asked[]): Outcome {
   if (answered.length < quorum) return withoutQuorum(quorum, answered.length, asked);
   const verdict = settleJury(rule, answered);
   if (verdict === null) {
-    return failed(
-      'jury_split',
-      `None of the scores has a majority of the ${answered.length} that were given`,
-    );
+    const message = `None of the scores has a majority of the ${answered.length} that were given`;
+    const passing = passingFailures(asked);
+    return mayAgree(answered, passing.length)
+      ? failed('jury_split', message, later(passing))
+      : failed('jury_split', message);
   }
   const flags = new Set(asked.flatMap(({ judgment }) => judgment.flags));
   if (answered.length < asked.length) flags.add('jury_incomplete');
@@ -93,23 +100,31 @@ function outcomeOf({ rule, quorum }: Jury, asked: readonly Asked[]): Outcome {
  * those would whose key, bill or model must be mended first.
  */
 function withoutQuorum(quorum: number, answered: number, asked: readonly Asked[]): FailedOutcome {
-  const failures = asked.flatMap(({ judged }) =>
-    judged?.outcome.state === 'failed' ? [judged.outcome] : [],
-  );
-  const passing = failures.filter(({ retry, pause }) => retry === 'later' && pause === null);
-  const pausing = failures.filter(({ pause }) => pause !== null);
+  const passing = passingFailures(asked);
+  const pausing = failuresOf(asked).filter(({ pause }) => pause !== null);
   const reasons = asked
     .filter(({ judgment }) => judgment.error !== null)
     .map(({ judgment }) => `${judgment.model}: ${judgment.error!.code}`)
     .join(', ');
   const message = `${answered} of ${asked.length} members judged, and ${quorum} must: ${reasons}`;
-  if (answered + passing.length >= quorum) {
-    const delays = passing.flatMap(({ retryAfterMs }) => (retryAfterMs === null ? [] : [retryAfterMs]));
-    const retryAfterMs = delays.length === 0 ? null : Math.max(...delays);
-    return failed('jury_no_quorum', message, { retry: 'later', retryAfterMs });
-  }
+  if (answered + passing.length >= quorum) return failed('jury_no_quorum', message, later(passing));
   if (answered + passing.length + pausing.length >= quorum) {
     return failed('jury_no_quorum', message, { retry: 'later', pause: pausing[0]!.pause });
   }
   return failed('jury_no_quorum', message);
+}
+
+function failuresOf(asked: readonly Asked[]): FailedOutcome[] {
+  return asked.flatMap(({ judged }) => (judged?.outcome.state === 'failed' ? [judged.outcome] : []));
+}
+
+/** Returns the failures of the members that may answer later. */
+function passingFailures(asked: readonly Asked[]): FailedOutcome[] {
+  return failuresOf(asked).filter(({ retry, pause }) => retry === 'later' && pause === null);
+}
+
+/** Tries a jury again, not before all of these members may be asked. */
+function later(passing: readonly FailedOutcome[]): Pick<FailedOutcome, 'retry' | 'retryAfterMs'> {
+  const delays = passing.flatMap(({ retryAfterMs }) => (retryAfterMs === null ? [] : [retryAfterMs]));
+  return { retry: 'later', retryAfterMs: delays.length === 0 ? null : Math.max(...delays) };
 }

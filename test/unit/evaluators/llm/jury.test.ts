@@ -119,6 +119,37 @@ t.test('members that disagree have no majority, and are all asked anew when a pe
   t.equal(session.requests.length, 3);
 });
 
+t.test('a split jury waits for a member that may answer later, and asks that one alone', async (t) => {
+  const boolean = { scale: 'boolean' } as const;
+  const split = { judge: verdict(true), second: verdict(false) };
+  const first = await ask(
+    answering({ ...split, third: error(503, 'overloaded') }),
+    { rule: 'majority' },
+    boolean,
+  );
+  t.match(first.outcome, { state: 'failed', code: 'jury_split', retry: 'later', pause: null });
+  const session = answering({ third: verdict(true) });
+  const next = await ask(session, { rule: 'majority' }, { ...boolean, earlier: first.members! });
+  t.match(next.outcome, { state: 'completed', score: 1, flags: [] });
+  t.equal(session.requests.length, 1);
+  for (const third of [error(401, 'bad key'), error(400, 'no'), text('I will not say.')]) {
+    const { outcome } = await ask(answering({ ...split, third }), { rule: 'majority' }, boolean);
+    t.match(
+      outcome,
+      { code: 'jury_split', retry: 'never', pause: null },
+      'one that will not answer decides nothing',
+    );
+  }
+  const models = ['second', 'third', 'fourth', 'fifth'];
+  const four = { judge: verdict('Rude'), second: verdict('Neutral'), third: verdict('Very polite') };
+  const hopeless = answering({ ...four, fourth: verdict('Neutral'), fifth: error(503, 'overloaded') });
+  const even = await ask(hopeless, { rule: 'majority', models, quorum: 3 }, { scale: 'choice' });
+  t.match(even.outcome, { code: 'jury_split', retry: 'later' }, 'three of five would agree');
+  const late = answering({ ...four, fourth: error(503, 'overloaded'), fifth: error(400, 'no') });
+  const never = await ask(late, { rule: 'majority', models, quorum: 3 }, { scale: 'choice' });
+  t.match(never.outcome, { code: 'jury_split', retry: 'never' }, 'two of four would be no majority');
+});
+
 t.test('a record without data is skipped before any member is asked', async (t) => {
   const session = answering({});
   const { scoringType, template } = SCALES.boolean;
