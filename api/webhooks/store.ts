@@ -80,6 +80,7 @@ export async function insertWebhook(
        ${settings.filter}::text::jsonb, ${settings.payload}, ${settings.format}, ${sealed}, ${at}, ${at})`;
 }
 
+/** Changes a webhook. A rest that the receiver at another address asked for is over. */
 export async function updateWebhook(
   tx: TransactionSql,
   organizationId: string,
@@ -89,7 +90,8 @@ export async function updateWebhook(
   await tx`
     update assay.webhooks
        set url = ${settings.url}, events = ${[...settings.events]}::text[], filter = ${settings.filter}::text::jsonb,
-           payload = ${settings.payload}, format = ${settings.format}, updated_at = ${at}
+           payload = ${settings.payload}, format = ${settings.format}, updated_at = ${at},
+           not_before = case when url = ${settings.url} then not_before end
      where organization_id = ${organizationId} and webhook_id = ${webhookId}`;
 }
 

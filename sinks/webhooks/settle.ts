@@ -57,13 +57,14 @@ async function noteSuccesses(tx: TransactionSql, settlements: readonly Settlemen
        and coalesce(last_success_at < date_trunc('second', now()), true)`;
 }
 
+/** Lets webhooks rest whose receivers asked for it, unless they were changed since the claim: the address may be another one. */
 async function rest(tx: TransactionSql, settlements: readonly Settlement[]): Promise<void> {
   for (const { job, outcome } of settlements) {
     if (outcome.restMs === 0) continue;
     await tx`
       update assay.webhooks
          set not_before = greatest(not_before, now() + ${outcome.restMs} * interval '1 ms')
-       where webhook_id = ${job.webhookId}`;
+       where webhook_id = ${job.webhookId} and updated_at = ${job.webhookChangedAt}`;
   }
 }
 

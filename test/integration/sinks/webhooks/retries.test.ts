@@ -137,6 +137,32 @@ t.test('Retry-After puts off the delivery, and with 429 the whole webhook', asyn
   await forget(id);
 });
 
+t.test('a rest that a receiver asks for ends with its address', async (t) => {
+  const asking: (() => void)[] = [];
+  const askForRest: Receiver['answer'] = (response) => {
+    asking.push(() => response.writeHead(429, { 'retry-after': '3600' }).end());
+  };
+  const isAnswered = async () => (await world.deliveries(id))[0]?.attempts.length === 1;
+  const [second, third] = [await world.receiver(), await world.receiver()];
+  receiver.answer = askForRest;
+  second.answer = askForRest;
+  const { id } = await tell();
+  await waitFor('an attempt at the first address', () => asking.length === 1);
+  asking[0]!();
+  await waitFor('its answer', isAnswered);
+  await world.change(id, { url: second.url });
+  await world.log([{}]);
+  await waitFor('an attempt at the second address', () => asking.length === 2, 5_000);
+  await world.change(id, { url: third.url });
+  asking[1]!();
+  await waitFor('its answer, after the change', isAnswered);
+  await world.log([{}]);
+  const isDelivered = async () => (await world.deliveries(id))[0]?.state === 'delivered';
+  await waitFor('a delivery at the third address', isDelivered, 5_000);
+  t.equal(third.received.length, 1);
+  await forget(id);
+});
+
 t.test('410 pauses a webhook at once, and its delivery is not attempted again', async (t) => {
   receiver.answer = (response) => response.writeHead(410).end();
   const { id } = await tell();
