@@ -8,6 +8,7 @@ import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import type { EvaluationState, Lane } from '#core/scoring/mod.ts';
 import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './job.ts';
+import { recordsAt } from './records.ts';
 import { loadSessions } from './sessions.ts';
 
 /**
@@ -105,31 +106,27 @@ export function fairShares(
   return shares;
 }
 
-async function lockDue(
-  tx: TransactionSql,
-  lane: Lane,
-  shares: ReadonlyMap<string, number>,
-): Promise<string[]> {
-  // Materialized: a plan may evaluate it twice, and then `skip locked` would skip the rows locked the first time.
-  const rows = await tx<{ evaluation_id: string }[]>`
-    with due as materialized (
-      select d.evaluation_id
-        from unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::int4[]) as shares (organization_id, share)
-       cross join lateral (
-         select evaluation_id from assay.evaluations
-          where lane = ${lane} and organization_id = shares.organization_id
-            and state in ('pending', 'running') and due_at <= now()
-          order by priority, due_at limit shares.share for update skip locked) d
-    )
-    update assay.evaluations e
+/** An evaluation that was claimed, with the times of the requests that it is of. */
+type Due = { evaluationId: string; createdAt: Date; baselineCreatedAt: Date | null };
+
+async function lockDue(tx: TransactionSql, lane: Lane, shares: ReadonlyMap<string, number>): Promise<Due[]> {
+  // An array: evaluated twice, as a plan may do with a join, `skip locked` would skip the rows locked the first time. And Postgres
+  // takes it for short. Of rows that a share limits it expects a tenth of the backlog, and would read all evaluations to update ten.
+  return await tx<Due[]>`
+    update assay.evaluations
        set state = 'running', claims = claims + 1, attempts = attempts + 1, due_at = now() + ${LEASE_MS} * interval '1 ms'
-      from due
-     where e.evaluation_id = due.evaluation_id
-    returning e.evaluation_id`;
-  return rows.map((row) => row.evaluation_id);
+     where evaluation_id = any(array(
+       select d.evaluation_id
+         from unnest(${[...shares.keys()]}::uuid[], ${[...shares.values()]}::int4[]) as shares (organization_id, share)
+        cross join lateral (
+          select evaluation_id from assay.evaluations
+           where lane = ${lane} and organization_id = shares.organization_id
+             and state in ('pending', 'running') and due_at <= now()
+           order by priority, due_at limit shares.share for update skip locked) d))
+    returning evaluation_id::text as "evaluationId", created_at as "createdAt", baseline_created_at as "baselineCreatedAt"`;
 }
 
-async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): Promise<Job[]> {
+async function loadJobs(tx: TransactionSql, claimed: readonly Due[]): Promise<Job[]> {
   const body = (table: string, column: string) =>
     tx.unsafe(`case when octet_length(${table}.${column}) <= ${MAX_BODY_BYTES} then ${table}.${column} end`);
   const record = (table: string, expected: string) =>
@@ -137,6 +134,10 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
       case when ${table}.request_id is not null then json_build_object('source', ${table}.source, 'status', ${table}.status,
         'truncated', ${table}.truncated, 'errorCode', ${table}.error_code, 'model', ${table}.model, 'inputs', ${table}.inputs::text,
         'properties', ${table}.properties_folded, 'expected', ${expected}) end`);
+  const times = claimed.map(({ createdAt }) => createdAt);
+  const own = recordsAt(tx, times, { created: 'created_at', id: 'request_id' });
+  const baselineTimes = claimed.map(({ baselineCreatedAt }) => baselineCreatedAt);
+  const baseline = recordsAt(tx, baselineTimes, { created: 'baseline_created_at', id: 'baseline_id' });
   // Fenced, so that a run is looked up by its request, however many its experiment has. One that is not settled has a call alone.
   const runOf = (column: 'call_id' | 'request_id') => tx`(
     select r.experiment_id, r.item_id from assay.experiment_runs r
@@ -171,8 +172,7 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
                coalesce(sum(cost_nano), 0) as by_organization
           from assay.evaluation_spend s
          where s.organization_id = e.organization_id and s.day = (now() at time zone 'UTC')::date) spent
-      left join assay.requests r
-        on r.organization_id = e.organization_id and r.created_at = e.created_at and r.request_id = e.request_id
+      left join lateral ${own.request} r on true
       -- In an experiment, the item says what the answer should have been.
       left join lateral (
         select i.expected
@@ -181,15 +181,10 @@ async function loadJobs(tx: TransactionSql, evaluationIds: readonly string[]): P
                                     and (i.to_version is null or i.to_version > x.dataset_version)
          where a.experiment_id = x.experiment_id
          limit 1) item on x.experiment_id is not null
-      left join assay.bodies b
-        on b.organization_id = e.organization_id and b.created_at = e.created_at and b.request_id = e.request_id
-      left join assay.requests r2
-        on e.baseline_id <> '' and r2.organization_id = e.organization_id and r2.created_at = e.baseline_created_at
-       and r2.request_id = e.baseline_id
-      left join assay.bodies b2
-        on e.baseline_id <> '' and b2.organization_id = e.organization_id and b2.created_at = e.baseline_created_at
-       and b2.request_id = e.baseline_id
-     where e.evaluation_id = any(${evaluationIds}::int8[])`;
+      left join lateral ${own.bodies} b on true
+      left join lateral ${baseline.request} r2 on true
+      left join lateral ${baseline.bodies} b2 on true
+     where e.evaluation_id = any(${claimed.map(({ evaluationId }) => evaluationId)}::int8[])`;
   const ends = rows.flatMap(({ sessionId, ...end }) => (sessionId === null ? [] : [{ ...end, sessionId }]));
   const sessions = (await loadSessions(tx, ends)).values();
   return rows.map(

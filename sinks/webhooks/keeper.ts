@@ -70,9 +70,16 @@ async function dropFailed(sql: Sql): Promise<number> {
 }
 
 async function dropOfDeleted(sql: Sql): Promise<number> {
+  // In the order of the primary key, which is read for each webhook: Postgres expects as many deliveries of a deleted one as of any
+  // other, and would read all of all webhooks in order to find that none is left.
   const { count } = await sql`
     delete from assay.webhook_deliveries where ctid = any(array(
-      select d.ctid from assay.webhooks w join assay.webhook_deliveries d on d.webhook_id = w.webhook_id
-       where w.deleted_at is not null limit ${DELETED_AT_ONCE} for update of d skip locked))`;
+      select d.ctid
+        from assay.webhooks w
+       cross join lateral (
+         select ctid from assay.webhook_deliveries d
+          where d.webhook_id = w.webhook_id
+          order by d.delivery_id limit ${DELETED_AT_ONCE} for update skip locked) d
+       where w.deleted_at is not null limit ${DELETED_AT_ONCE}))`;
   return count;
 }
