@@ -189,3 +189,26 @@ t.test('an erasure reads a few rows of a long session, whichever of its requests
     }
   }
 });
+
+t.test('a recount reads the rows of its sessions alone, among many weeks that were analyzed', async (t) => {
+  const { organizationId } = await world.organization();
+  const weeks = 40;
+  for (let week = 0; week < weeks; week += 1) {
+    const last = new Date(Date.now() - week * 7 * 86_400_000);
+    await sql`select assay.ensure_partitions(${last}::timestamptz), assay.ensure_partitions(${last}::timestamptz - interval '1 day')`;
+    await sql`
+      insert into assay.requests (organization_id, created_at, request_id, source, path, provider, model, status, latency_ms,
+                                  session_id, session_name, is_stream, truncated)
+      select ${organizationId}, ${last}::timestamptz - i * interval '1 second', ${week} || '-' || i, 'gateway', '/', 'OPENAI', 'm', 200, 5,
+             's' || i / 5 || '-' || ${week}, 'name ' || i / 5, false, false
+        from generate_series(0, 499) i`;
+  }
+  const ids = Array.from({ length: 100 }, (_, index) => `s${index}-${weeks - 1}`);
+  await sql`vacuum (analyze)`;
+  const read = await sql.begin(async (tx) => {
+    const before = await countReads(tx);
+    await tx`select assay.recount_sessions(${organizationId}, ${ids}::text[])`;
+    return (await countReads(tx)) - before;
+  });
+  t.ok(read >= 500 && read < 3_000, `${read} of ${weeks * 500} rows`);
+});

@@ -28,7 +28,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   patterns: [1, 'b550e157cc38'],
   prompts: [1, '696428a4d377'],
   rollups: [1, '70c0e1309979'],
-  sessions: [2, '1f472f32d602'],
+  sessions: [3, 'ebf96a399138'],
   system: [1, 'b082dbc3d73f'],
 };
 
