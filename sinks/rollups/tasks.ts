@@ -66,7 +66,9 @@ export function dueAt(sql: Sql) {
 export type DueBucket = { organizationId: string; beginsAt: Date; mark: string };
 
 /**
- * Returns the condition that a row `stale` of assay.rollup_stale is due for the task. A coarse bucket waits for its parts.
+ * Returns the condition that a row `stale` of assay.rollup_stale is due for the task. A coarse bucket waits for its parts, which are
+ * looked up for each: Postgres would make a join of "not exists", and compare all marks with all while it does not know that the table,
+ * which is nearly empty otherwise, has just got the marks of years.
  * @param isPatient false: as soon as the parts are done, and buckets of the present too
  */
 export function isDue(sql: Sql | TransactionSql, task: Task, isPatient: boolean) {
@@ -89,9 +91,10 @@ export function isDue(sql: Sql | TransactionSql, task: Task, isPatient: boolean)
       partSeconds === null
         ? sql``
         : sql`
-    and not exists (
-      select from assay.rollup_stale part
+    and (
+      select true from assay.rollup_stale part
        where part.organization_id = stale.organization_id and part.family = ${family} and part.grain_seconds = ${partSeconds}
-         and part.begins_at >= stale.begins_at and part.begins_at < stale.begins_at + ${grainSeconds} * interval '1 second')`
+         and part.begins_at >= stale.begins_at and part.begins_at < stale.begins_at + ${grainSeconds} * interval '1 second'
+       limit 1) is null`
     }`;
 }
