@@ -51,10 +51,21 @@ function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
     ${version === undefined ? tx`` : tx`and e.version = ${version}`}
     ${requestId === undefined ? tx`` : tx`and e.request_id = ${storableText(requestId)}`}
     ${sessionId === undefined ? tx`` : tx`and e.session_id = ${storableSessionText(sessionId)}`}
-    ${runId === undefined ? tx`` : tx`and e.run_id = ${runId}`}
+    ${runId === undefined ? tx`` : ofRun(tx, runId)}
     ${state === undefined ? tx`` : tx`and e.state = ${state}`}
     ${imported === undefined ? tx`` : tx`and (e.imported_at is not null) = ${imported}`}
     ${errorCode === undefined ? tx`` : tx`and e.error_code = ${storableText(errorCode)}`}`;
+}
+
+/**
+ * Writes the condition that an evaluation is of a run or an experiment. A run schedules none after its last change, give or take the
+ * difference of clocks: an old run is not looked for in all that came after it, as Postgres does where it has many evaluations.
+ */
+function ofRun(tx: TransactionSql, runId: string) {
+  return tx`
+    and e.run_id = ${runId}
+    and e.scheduled_at <= (
+      select coalesce(max(r.updated_at) + interval '1 day', 'infinity') from assay.evaluation_runs r where r.run_id = ${runId})`;
 }
 
 export function createEvaluations({ sql, clock }: Pick<Context, 'sql' | 'clock'>): Evaluations {

@@ -84,10 +84,9 @@ function condition(tx: TransactionSql, change: StateChange) {
       return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'paused' and not exists (
         select from assay.evaluation_runs r where r.run_id = e.run_id and r.state = 'paused')`;
     case 'budget-changed':
-      return tx`e.evaluator_id = ${change.evaluatorId} and e.state = 'pending' and e.error_code = 'budget_exhausted'
-        and e.due_at > now()`;
+      return tx`e.state = 'pending' and e.error_code = 'budget_exhausted' and e.due_at > now() and ${openOf(tx, change.evaluatorId)}`;
     case 'evaluator-deleted':
-      return tx`e.evaluator_id = ${change.evaluatorId} and e.state in ('pending', 'paused')`;
+      return tx`e.state in ('pending', 'paused') and ${openOf(tx, change.evaluatorId)}`;
     case 'run-paused':
       return tx`e.run_id = ${change.runId} and e.state = 'pending'`;
     case 'run-resumed':
@@ -96,4 +95,12 @@ function condition(tx: TransactionSql, change: StateChange) {
     case 'run-cancelled':
       return tx`e.run_id = ${change.runId} and e.state in ('pending', 'paused')`;
   }
+}
+
+/**
+ * Selects the evaluations of an evaluator that have not ended, in the order of their index. Without it, Postgres expects as many among
+ * those of one evaluator as among all, and reads all evaluations of all organizations to find that one with a long history has none.
+ */
+function openOf(tx: TransactionSql, evaluatorId: string) {
+  return tx`e.evaluator_id = ${evaluatorId} and e.finished_at is null order by e.evaluator_id, e.version, e.finished_at`;
 }
