@@ -7,7 +7,6 @@ import {
   type Correction,
   correctedPassRate,
   correctedPassRateInterval,
-  type Interval,
   kappaInterval,
   kappaOf,
   type Rate,
@@ -51,7 +50,7 @@ export const AgreementJson = Type.Object(
     coverage: Nullable(Type.Number(), 'The share of those that have a score: accuracy is silent on the rest'),
     kappa: Nullable(Type.Number()),
     kappa_interval: Nullable(IntervalJson, '95 %'),
-    kappa_note: Nullable(Type.String(), 'Why there is no interval'),
+    kappa_note: Nullable(Type.String(), 'Why there is no kappa'),
     true_positive_rate: Nullable(RateJson, 'Null when no response was rated good'),
     true_negative_rate: Nullable(RateJson, 'Null when no response was rated bad'),
     pass_rate: Nullable(RateJson, 'Of all scores, rated or not'),
@@ -89,11 +88,11 @@ function noteOf(truePositive: Rate | null, trueNegative: Rate | null, scored: nu
   return null;
 }
 
-function kappaNoteOf(kappa: number | null, interval: Interval | null, count: number): string | null {
-  if (interval !== null) return null;
-  if (count === 0) return 'There is no kappa: no scored request has been rated';
-  if (kappa === null) return 'There is no kappa: evaluator and people say the same of every rated request';
-  return 'Kappa has no interval: its standard error cannot be estimated when all verdicts agree with the ratings, or none does';
+function kappaNoteOf(kappa: number | null, count: number): string | null {
+  if (kappa !== null) return null;
+  return count === 0
+    ? 'There is no kappa: no scored request has been rated'
+    : 'There is no kappa: evaluator and people say the same of every rated request';
 }
 
 export function agreementJson(threshold: number, agreement: Agreement, basis: Basis): AgreementJson {
@@ -106,7 +105,6 @@ export function agreementJson(threshold: number, agreement: Agreement, basis: Ba
     note === null ? correctedPassRate(passed / scored, truePositive!.value, trueNegative!.value) : null;
   const interval = note === null ? correctedPassRateInterval(agreement) : null;
   const kappa = kappaOf(confusion);
-  const ownKappaInterval = kappaInterval(confusion);
   return {
     basis: basis.kind,
     basis_note: basis.kind === 'feedback' ? basis.note : null,
@@ -124,8 +122,8 @@ export function agreementJson(threshold: number, agreement: Agreement, basis: Ba
     rated,
     coverage: rated === 0 ? null : count / rated,
     kappa,
-    kappa_interval: ownKappaInterval,
-    kappa_note: kappaNoteOf(kappa, ownKappaInterval, count),
+    kappa_interval: kappaInterval(confusion),
+    kappa_note: kappaNoteOf(kappa, count),
     true_positive_rate: truePositive,
     true_negative_rate: trueNegative,
     pass_rate: rateOf(passed, scored),
