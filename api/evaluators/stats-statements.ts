@@ -69,11 +69,13 @@ export type ScoreSums = {
 
 /** Sums of squares of scores below this are within a double; larger ones, which no rubric has, are scaled first. */
 const SAFE_SCORE = 1e100;
+/** Smaller ones beside the largest change no digit of a sum, and a quotient that vanishes is an error of Postgres. */
+const LEAST_SHARE = 1e-200;
 
 /** The divisor of scores before they are summed. */
 const scaleOf = (min: number | null, max: number | null) => {
   const largest = Math.max(Math.abs(min ?? 0), Math.abs(max ?? 0));
-  return largest > SAFE_SCORE ? largest : 1;
+  return largest > SAFE_SCORE || (largest > 0 && largest < 1 / SAFE_SCORE) ? largest : 1;
 };
 
 export async function sumScores(tx: TransactionSql, version: Version): Promise<ScoreSums> {
@@ -82,8 +84,10 @@ export async function sumScores(tx: TransactionSql, version: Version): Promise<S
     from assay.evaluations e where ${scoredOf(tx, version)}`;
   const { count, min, max } = range!;
   const scale = scaleOf(min, max);
+  const scaled = tx`case when abs(score) >= ${scale === 1 ? 0 : scale * LEAST_SHARE}::float8 then score / ${scale}::float8
+                         when score is not null then 0 end`;
   const [sums] = await tx<{ mean: number | null; deviation: number | null }[]>`
-    select avg(score / ${scale}::float8) as mean, stddev_samp(score / ${scale}::float8) as deviation
+    select avg(${scaled}) as mean, stddev_samp(${scaled}) as deviation
     from assay.evaluations e where ${scoredOf(tx, version)}`;
   const times = (value: number | null) => (value === null ? null : value * scale);
   return {
@@ -145,7 +149,7 @@ export type DayRow = { day: string; count: number; mean: number | null };
 export async function listDays(tx: TransactionSql, version: Version, firstDay: string): Promise<DayRow[]> {
   const rows = await tx<{ day: string; count: number; mean: number; scale: number }[]>`
     select to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int4 as count,
-      avg(score / s.scale) as mean, s.scale
+      avg(case when s.scale = 1 or abs(score) >= s.scale * ${LEAST_SHARE}::float8 then score / s.scale else 0 end) as mean, s.scale
     from assay.evaluations e
     cross join (
       select case when max(abs(score)) > ${SAFE_SCORE}::float8 then max(abs(score)) else 1 end as scale

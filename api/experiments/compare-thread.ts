@@ -5,6 +5,8 @@ import {
   type Comparison,
   compareMetrics,
   correctedDifference,
+  dividePairs,
+  finiteProduct,
   groupPairs,
   type Interval,
   type Metric,
@@ -13,6 +15,7 @@ import {
   pairRuns,
   peek,
   type Run,
+  scaleForPairs,
   standardError,
   verdictOf,
 } from '#core/statistics/mod.ts';
@@ -93,8 +96,9 @@ function marginOf({ metric, margin }: ChosenMetric, baseline: readonly Run[]) {
   if (metric !== 'score') return { margin: null, marginShare: margin.value };
   // Sorted, so that the sum does not depend on the order in which PostgreSQL wrote the runs.
   const values = Float64Array.from(baseline, ({ value }) => value).sort();
-  const sum = values.reduce((total, value) => total + value, 0);
-  return { margin: baseline.length === 0 ? 0 : Math.abs(margin.value * (sum / baseline.length)) };
+  // Divided first: the sum of scores may be infinite.
+  const mean = values.reduce((total, value) => total + value / values.length, 0);
+  return { margin: Math.abs(margin.value * mean) };
 }
 
 /**
@@ -170,10 +174,20 @@ function looked({ paired, options }: Task, { range }: { range: Interval | null }
   for (const [index, itemId] of runs.itemIds.entries())
     places.set(itemId, Math.min(places.get(itemId) ?? Number.POSITIVE_INFINITY, runs.positions[index]!));
   const pairs = paired.pairs.toSorted((left, right) => places.get(left.itemId)! - places.get(right.itemId)!);
-  const { sums, sizes } = groupPairs(pairs);
+  const scale = scaleForPairs(pairs);
+  const { sums, sizes } = groupPairs(dividePairs(pairs, scale));
   const { alpha, margin, direction } = options;
   const differences = sums.map((sum, index) => sum / sizes[index]!);
-  const { interval, method } = peek(differences, { alpha, margin, direction, range });
+  const { interval: scaled, method } = peek(differences, {
+    alpha,
+    margin: margin === null ? null : margin / scale,
+    direction,
+    range: range && { low: range.low / scale, high: range.high / scale },
+  });
+  const interval = scaled && {
+    low: finiteProduct(scaled.low, scale),
+    high: finiteProduct(scaled.high, scale),
+  };
   return {
     interval: interval && { ...interval, method },
     interval_note: interval === null ? 'There are too few items' : null,
@@ -218,7 +232,7 @@ function withRequests(
     external_id: items.get(itemId)?.externalId ?? null,
     baseline,
     candidate,
-    difference: candidate - baseline,
+    difference: finiteProduct(candidate - baseline, 1),
     baseline_request_id: sides.baseline.requests.get(itemId) ?? null,
     candidate_request_id: sides.candidate.requests.get(itemId) ?? null,
   };

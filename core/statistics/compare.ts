@@ -16,6 +16,7 @@ import { newcombeInterval, type PairedTable } from './newcombe.ts';
 import type { Pair, Paired } from './pairs.ts';
 import { permutationTest } from './permutation.ts';
 import { detectableFromError } from './power.ts';
+import { dividePairs, finiteProduct, scaleForPairs } from './scale.ts';
 import { type Direction, type Verdict, verdictOf } from './verdict.ts';
 import { type Wilcoxon, wilcoxonTest } from './wilcoxon.ts';
 import type { Interval } from './wilson.ts';
@@ -213,6 +214,39 @@ function decided(comparison: Comparison, options: CompareOptions, adjusted: numb
  * @internal Exported so that tests and benchmarks compare by one metric.
  */
 export function compareMetric({ paired, options }: Metric): Comparison {
+  const scale = scaleForPairs(paired.pairs);
+  if (scale === 1) return multiplied(compareScaled({ paired, options }), 1);
+  const { range, margin } = options;
+  const scaled: Metric = {
+    paired: { ...paired, pairs: dividePairs(paired.pairs, scale) },
+    options: {
+      ...options,
+      range: range && { low: range.low / scale, high: range.high / scale },
+      margin: margin == null ? null : margin / scale,
+    },
+  };
+  return multiplied(compareScaled(scaled), scale);
+}
+
+/** Returns a comparison of values that were divided, in units of the metric. */
+function multiplied(comparison: Comparison, scale: number): Comparison {
+  const times = (value: number) => finiteProduct(value, scale);
+  const { means, interval, shared, minimumDetectable: detectable } = comparison;
+  return {
+    ...comparison,
+    means: means && {
+      baseline: times(means.baseline),
+      candidate: times(means.candidate),
+      difference: times(means.difference),
+    },
+    interval: interval && { ...interval, low: times(interval.low), high: times(interval.high) },
+    shared: shared === null ? null : times(shared),
+    minimumDetectable: detectable === null ? null : times(detectable),
+  };
+}
+
+/** Compares by one metric whose values have powers within a double. */
+function compareScaled({ paired, options }: Metric): Comparison {
   const { pairs, missingBaseline, missingCandidate } = paired;
   const { marginShare = null } = options;
   const groups = groupPairs(pairs);

@@ -1,5 +1,6 @@
 /** Interim looks at an experiment that do not make false alarms more frequent. */
-import { bettingInterval, isBoundAbove } from './betting.ts';
+import { type BoundedDifferences, bettingInterval, isBoundAbove } from './betting.ts';
+import { finiteProduct, scaleFor } from './scale.ts';
 import type { Direction } from './verdict.ts';
 import type { Interval } from './wilson.ts';
 
@@ -94,22 +95,28 @@ function asymptoticBounds(differences: ArrayLike<number>, alpha: number): Bounds
   };
 }
 
-function bettingBounds(differences: ArrayLike<number>, alpha: number, span: number): Bounds {
-  const scaled = Float64Array.from(differences, (difference) => difference / span);
+function bettingBounds(differences: BoundedDifferences, alpha: number): Bounds {
   return {
-    isAbove: (value) => isBoundAbove(scaled, alpha, 1, value / span),
-    isBelow: (value) => isBoundAbove(scaled, alpha, -1, -value / span),
-    interval: () => {
-      const { low, high } = bettingInterval(scaled, alpha);
-      return { low: low * span, high: high * span };
-    },
+    isAbove: (value) => isBoundAbove(differences, alpha, 1, value),
+    isBelow: (value) => isBoundAbove(differences, alpha, -1, -value),
+    interval: () => bettingInterval(differences, alpha),
   };
 }
 
 function boundsOf(differences: ArrayLike<number>, { alpha, range }: PeekOptions): Bounds {
-  return range === null
-    ? asymptoticBounds(differences, alpha)
-    : bettingBounds(differences, alpha, range.high - range.low);
+  const scale = range === null ? scaleFor(differences) : finiteProduct(range.high - range.low, 1);
+  const scaled = Float64Array.from(differences, (difference) => difference / scale);
+  const bounds = range === null ? asymptoticBounds(scaled, alpha) : bettingBounds(scaled, alpha);
+  return {
+    isAbove: (value) => bounds.isAbove(value / scale),
+    isBelow: (value) => bounds.isBelow(value / scale),
+    interval: () => {
+      const interval = bounds.interval();
+      return (
+        interval && { low: finiteProduct(interval.low, scale), high: finiteProduct(interval.high, scale) }
+      );
+    },
+  };
 }
 
 function decide(bounds: Bounds, { direction, margin }: PeekOptions): Decision {

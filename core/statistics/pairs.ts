@@ -25,6 +25,10 @@ export type Paired = {
   repetitions: number;
 };
 
+/** A power of two, which rounds nothing: the sum of up to as many of the largest values is infinite without it. */
+const DIVISOR = 1_024;
+
+/** `total` is divided by `DIVISOR`. */
 type Sum = { cluster: string | null; total: number; count: number };
 
 function sumByItem(runs: readonly Run[]): Map<string, Sum> {
@@ -35,9 +39,9 @@ function sumByItem(runs: readonly Run[]): Map<string, Sum> {
     .toSorted((left, right) => left.repetition - right.repetition);
   for (const { itemId, cluster, value } of ordered) {
     const sum = sums.get(itemId);
-    if (sum === undefined) sums.set(itemId, { cluster, total: value, count: 1 });
+    if (sum === undefined) sums.set(itemId, { cluster, total: value / DIVISOR, count: 1 });
     else {
-      sum.total += value;
+      sum.total += value / DIVISOR;
       sum.count += 1;
     }
   }
@@ -58,8 +62,8 @@ export function pairRuns(baseline: readonly Run[], candidate: readonly Run[]): P
     return {
       itemId,
       cluster: one.cluster,
-      baseline: one.total / one.count,
-      candidate: other.total / other.count,
+      baseline: (one.total / one.count) * DIVISOR,
+      candidate: (other.total / other.count) * DIVISOR,
     };
   });
   return {

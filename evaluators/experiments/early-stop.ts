@@ -1,6 +1,6 @@
 /** Ends experiments whose difference from their baseline is certain before all items were asked. */
 import type { EarlyStopRule, Stop } from '#core/contracts/experiment.ts';
-import { decisionOf, PEEK_EVERY } from '#core/statistics/mod.ts';
+import { decisionOf, finiteProduct, PEEK_EVERY } from '#core/statistics/mod.ts';
 import { changedItems, completeExperiment, type Sides } from '#platform/experiments/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
@@ -72,13 +72,14 @@ async function readDifferences(
   const [sides] = await tx<[Sides]>`
     select baseline_experiment_id as "baselineId", experiment_id as "candidateId"
       from assay.experiments where experiment_id = ${experimentId}`;
-  const rows = await tx<{ difference: number }[]>`
+  // Summed up as numerics: sums and squares of the largest doubles are an error of Postgres, and nothing would be claimed again.
+  const rows = await tx<{ difference: string }[]>`
     with used as (
       select x.*, g.version as grader_version from assay.experiments x
        cross join lateral jsonb_to_recordset(x.evaluators) as g (id uuid, version int4)
        where x.experiment_id = ${experimentId} and g.id = ${evaluatorId}::uuid
     ), measured as (
-      select r.experiment_id, r.item_id, min(r.position) as position, avg(e.score) as score,
+      select r.experiment_id, r.item_id, min(r.position) as position, avg(e.score::numeric) as score,
              bool_and(r.state in ('error', 'skipped')
                       or (r.state = 'completed' and e.state is not null and e.state not in ('pending', 'running', 'paused'))) as is_settled
         from used
@@ -97,9 +98,9 @@ async function readDifferences(
                             and i.item_id not in (${changedItems(tx, sides)})
        group by 1
     )
-    select difference::float8 as difference from groups
+    select difference::text as difference from groups
      where difference is not null
        and position < coalesce((select min(position) from groups where not is_settled), 2147483647)
      order by position`;
-  return rows.map(({ difference }) => difference);
+  return rows.map(({ difference }) => finiteProduct(Number(difference), 1));
 }

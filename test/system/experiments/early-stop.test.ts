@@ -125,3 +125,28 @@ t.test('what cannot end early is refused with the reason', async (t) => {
     /400 earlyStop\.evaluatorId must be one of evaluatorIds/,
   );
 });
+
+t.test(
+  'scores of any size are looked at, and do not keep the experiments of the organization from going on',
+  async (t) => {
+    const huge = await api<{ id: string }>('POST', '/v1/evaluator', {
+      name: 'huge',
+      scoring_type: 'PYTHON',
+      code_template: {
+        code: 'def evaluate(input, output):\n    return 1.7e308 if "please" in output else -1.7e308',
+      },
+    });
+    const graded = { evaluatorIds: [huge.id], concurrency: 4 };
+    const before = await make({ ...model('gpt-4o'), ...graded, concurrency: 32 });
+    await world.ended(before.id);
+    const { id } = await make({ ...model('gpt-4o-mini'), ...graded, baseline: before.id, earlyStop: {} });
+    t.match(await world.ended(id), { stopped: 'better', pending: 0 });
+    const comparison = await api<ComparisonJson>('POST', '/v1/experiment/compare', {
+      baseline: before.id,
+      candidates: [id],
+      metrics: ['huge'],
+    });
+    const [metric] = comparison.candidates[0]!.metrics;
+    t.match(metric, { verdict: 'better', interval: { low: Number, high: Number }, difference: Number });
+  },
+);

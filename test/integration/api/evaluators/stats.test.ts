@@ -243,6 +243,13 @@ t.test('statistics are finite for scores of any size', async (t) => {
     [1, 0, 0, 0, 0, 0, 0, 0, 0, 2],
   );
   t.ok(Math.abs(daily.at(-1)!.mean! / 1.7e308 - 1 / 3) < 1e-12);
+  // A score that vanishes beside the largest is an error of Postgres when it is divided by it.
+  const both = await api.make('/v1/evaluator', { name: 'Large and small', ...PYTHON });
+  await insertEvaluations(api, [scored(both.id, 1.7e308), scored(both.id, 1e-20)]);
+  t.match(await statsOf(both.id), { scores: { mean: 0.85e308, count: 2 } });
+  const small = await api.make('/v1/evaluator', { name: 'Small', ...PYTHON });
+  await insertEvaluations(api, [scored(small.id, 1e-200), scored(small.id, 3e-200)]);
+  t.ok(Math.abs((await statsOf(small.id)).scores.standard_deviation! / (Math.SQRT2 * 1e-200) - 1) < 1e-12);
   const same = await api.make('/v1/evaluator', { name: 'Same', ...PYTHON });
   await insertEvaluations(api, [scored(same.id, 2), scored(same.id, 2)]);
   t.match((await statsOf(same.id)).scores, {

@@ -422,3 +422,49 @@ t.test('several metrics are adjusted together, and a verdict needs the adjusted 
   const accepted = { ...metric(6), options: { ...options, margin: 0.02 } };
   t.equal(compareMetrics([accepted, metric(1), metric(1), metric(1)])[0]!.verdict, 'not_worse');
 });
+
+t.test('a comparison does not depend on the size of values', async (t) => {
+  const [random] = experimentSeeds(11, 1);
+  const values = Array.from({ length: 40 }, () => [normal(random!), normal(random!) + 0.4] as const);
+  const clusterOf = (index: number) => `${index % 15}`;
+  const sized = (size: number, clusters?: typeof clusterOf) =>
+    compare(
+      side(
+        values.map(([one]) => one * size),
+        clusters,
+      ),
+      side(
+        values.map(([, other]) => other * size),
+        clusters,
+      ),
+      'numeric',
+      { margin: 0.1 * size, range: { low: -9 * size, high: 9 * size } },
+    );
+  for (const clusters of [undefined, clusterOf]) {
+    const plain = sized(1, clusters);
+    t.match(plain, { interval: { method: 'bca' }, minimumDetectable: Number });
+    for (const size of [2 ** -900, 2 ** -400, 2 ** 400, 2 ** 1_000]) {
+      const found = sized(size, clusters);
+      t.equal(found.interval!.low / size, plain.interval!.low);
+      t.equal(found.interval!.high / size, plain.interval!.high);
+      t.equal(found.means!.difference / size, plain.means!.difference);
+      t.equal(found.minimumDetectable! / size, plain.minimumDetectable);
+      t.match(found, { pValue: plain.pValue, verdict: plain.verdict });
+    }
+  }
+});
+
+t.test('differences beyond the largest double are that one, and their p is not 0', async (t) => {
+  const [baseline, candidate] = [
+    side(new Array(12).fill(-1.7e308)),
+    side(Array.from({ length: 12 }, (_, index) => (index % 2 === 0 ? 1.7e308 : 1e308))),
+  ];
+  const found = compare([...baseline, ...baseline], candidate, 'numeric');
+  t.match(found, {
+    means: { difference: Number.MAX_VALUE },
+    interval: { low: Number.MAX_VALUE, high: Number.MAX_VALUE },
+    pValue: { value: 2 ** -11 },
+    verdict: 'better',
+  });
+  t.ok(Math.abs(found.means!.baseline / -1.7e308 - 1) < 1e-12, 'also of repetitions, whose sum is infinite');
+});

@@ -122,3 +122,21 @@ t.test(
     }
   },
 );
+
+t.test('what a look decides does not depend on the size of differences', async (t) => {
+  const random = seededRandom(12);
+  const gains = several(100, (source) => normal(source) + 0.6, random);
+  const found = peek(gains, UNBOUNDED);
+  for (const size of [2 ** -900, 2 ** 300, 2 ** 1_000]) {
+    const sized = gains.map((gain) => gain * size);
+    t.equal(decisionOf(sized, UNBOUNDED), decisionOf(gains, UNBOUNDED));
+    t.equal(peek(sized, UNBOUNDED).interval!.low / size, found.interval!.low);
+    const range = { low: 0, high: 4 * size };
+    t.equal(
+      decisionOf(sized, { ...BOUNDED, range }),
+      decisionOf(gains, { ...BOUNDED, range: { low: 0, high: 4 } }),
+    );
+  }
+  const largest = gains.map((gain) => (gain > 0.6 ? Number.MAX_VALUE : 0));
+  t.equal(decisionOf(largest, UNBOUNDED), 'better');
+});
