@@ -12,12 +12,13 @@ import {
   requestOf,
 } from '#core/experiments/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
-import { detectableDifference } from '#core/statistics/mod.ts';
+import { detectableDifference, finiteProduct, type Interval, sampleDeviation } from '#core/statistics/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { inTurns } from '#platform/process/turns.ts';
-import { averageCost } from '../evaluators/mod.ts';
+import { averageCost, findScoreRanges } from '../evaluators/mod.ts';
 import type { Skipped } from './from-log.ts';
 import { type Grader, gradersOf } from './graders.ts';
+import { type Used, withCriteria } from './measured.ts';
 
 /** Items whose texts are read for an estimate, the first by the seed: a sample. */
 const SAMPLED = 200;
@@ -28,8 +29,8 @@ const ANSWER_TOKENS = 500;
 /** Scores that tell how far those of an evaluator spread, and how few do not. */
 const MAX_SCORES = 1_000;
 const MIN_SCORES = 20;
-/** The widest spread between 0 and 1: half of all scores are 0 and half are 1. */
-const WIDEST = 0.5;
+/** The scale of an evaluator that names none. The widest spread on a scale is half of it: half of all scores lie at either end. */
+const UNIT = { low: 0, high: 1 };
 
 type Made = {
   experimentId: string;
@@ -66,8 +67,13 @@ export async function estimateExperiment(tx: TransactionSql, made: Made): Promis
   const graders = await gradersOf(tx, experimentId);
   const isCalled = target.kind !== 'recorded' && target.kind !== 'external';
   const sampled = isCalled ? await sampleItems(tx, experimentId) : [];
+  const used = await withCriteria(tx, organizationId, graders);
+  const ranges = await findScoreRanges(tx, organizationId, used);
   const detectable = [];
-  for (const { id } of graders) detectable.push(await detectableBy(tx, organizationId, id, groups));
+  for (const one of used) {
+    const scored = { ...one, range: ranges.get(one.id) ?? null };
+    detectable.push(await detectableBy(tx, organizationId, scored, groups));
+  }
   return {
     items,
     skipped,
@@ -176,24 +182,33 @@ async function judgeCost(
   return nanoToUsd(String(Math.round(nano)));
 }
 
-/** Returns the difference that an evaluator's scores can show, by how far its latest spread. */
-async function detectableBy(tx: TransactionSql, organizationId: string, evaluatorId: string, groups: number) {
-  const [found] = await tx<{ name: string; scores: number; spread: number | null }[]>`
-    select e.name, s.scores, s.spread from assay.evaluators e
-     cross join lateral (
-       select count(*)::int4 as scores, stddev_samp(score)::float8 as spread from (
-         select score from assay.evaluations
-          where organization_id = ${organizationId} and evaluator_id = e.evaluator_id and state = 'completed'
-            and probe = '' and score is not null
-          order by created_at desc limit ${MAX_SCORES}) latest) s
-     where e.evaluator_id = ${evaluatorId}`;
-  const { name, scores, spread } = found!;
-  const isKnown = scores >= MIN_SCORES && spread !== null;
+/** An evaluator in the version that grades, with its scale; null: it names none. */
+type Scored = Used & { range: Interval | null };
+
+/** Returns the difference that the scores of an evaluator can show, by how far the latest of its version spread. */
+async function detectableBy(
+  tx: TransactionSql,
+  organizationId: string,
+  { id, version, range }: Scored,
+  groups: number,
+) {
+  const [found] = await tx<{ name: string; scores: number[] }[]>`
+    select e.name, array(
+             select score from assay.evaluations
+              where organization_id = ${organizationId} and evaluator_id = e.evaluator_id and version = ${version}::int4
+                and state = 'completed' and probe = '' and score is not null
+              order by created_at desc limit ${MAX_SCORES}) as scores
+      from assay.evaluators e where e.evaluator_id = ${id}`;
+  const { name, scores } = found!;
+  const isKnown = scores.length >= MIN_SCORES;
+  const { low, high } = range ?? UNIT;
+  const spread = isKnown ? sampleDeviation(scores)! : high / 2 - low / 2;
+  // Of two scores without anything in common, the variance of the difference is the sum of theirs.
+  const difference = detectableDifference(Math.SQRT2 * spread, groups);
   return {
-    evaluator_id: evaluatorId,
+    evaluator_id: id,
     name,
-    // Of two scores without anything in common, the variance of the difference is the sum of theirs.
-    difference: detectableDifference(Math.SQRT2 * (isKnown ? spread : WIDEST), groups),
-    scores: isKnown ? scores : 0,
+    difference: difference === null ? null : finiteProduct(difference, 1),
+    scores: isKnown ? scores.length : 0,
   };
 }

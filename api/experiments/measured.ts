@@ -5,7 +5,7 @@ import type { ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 /** An evaluator in the version that an experiment uses. */
-type Used = { id: string; version: number };
+export type Used = { id: string; version: number };
 
 export type Measured = {
   experimentId: string;

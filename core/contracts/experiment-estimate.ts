@@ -35,14 +35,14 @@ export const ExperimentEstimateJson = Type.Object(
           ),
           scores: Type.Integer({
             description:
-              'The latest scores whose spread it is computed from; with fewer than 20 the widest spread from 0 to 1 is assumed',
+              'The latest scores of its version whose spread it is computed from; with fewer than 20 the widest spread on its scale is assumed, from 0 to 1 where it names none',
           }),
         },
         closed,
       ),
       {
         description:
-          'Of each evaluator, as if the two answers to an item had nothing in common: in truth it is less',
+          'Of each evaluator, in place of a rubric of each of its criteria, as if the two answers to an item had nothing in common: in truth it is less',
       },
     ),
   },

@@ -2,6 +2,7 @@
 import t from 'tap';
 import { PYTHON, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
+import { insertEvaluations } from '../evaluators/seed-evaluations.ts';
 
 const api = await startEvaluatorApi(t);
 
@@ -237,6 +238,72 @@ t.test('a dry run prices an experiment by what the requests took, and keeps noth
   const made = await mine.call('POST', '/v1/experiment/query', {});
   t.notOk(made.experiments.some(({ name }: { name: string }) => name === 'Smaller'));
 });
+
+t.test(
+  'the difference that can be found goes by the scores of the version that grades, or by its scale',
+  async (t) => {
+    const sql = api.database.sql;
+    const datasetId = await dataset(100);
+    const detectable = async (...evaluatorIds: string[]): Promise<Json> => {
+      const target = { kind: 'external' };
+      const body = { name: 'Dry', datasetId, target, evaluatorIds, dryRun: true };
+      return (await mine.call('POST', '/v1/experiment', body)).detectable;
+    };
+    const scale = {
+      scoring_type: 'LLM-RANGE',
+      llm_template: { model: 'gpt-4o', prompt: 'Good?', min: 0, max: 10 },
+    };
+    const range = await api.make<{ id: string }>('/v1/evaluator', { name: 'to ten', ...scale });
+    const unit = await api.make<{ id: string }>('/v1/evaluator', { name: 'to one', ...PYTHON });
+    const [ten, one] = await detectable(range.id, unit.id);
+    t.match([ten, one], [{ scores: 0 }, { scores: 0 }]);
+    t.ok(Math.abs(ten.difference / one.difference - 10) < 1e-9, `${ten.difference} and ${one.difference}`);
+
+    const score = async (values: number[], version: number) => {
+      const rows = await insertRequests(
+        sql,
+        api.own.organizationId,
+        values.map(() => ({})),
+      );
+      await insertEvaluations(
+        api,
+        rows.map((row, index) => ({
+          evaluator_id: unit.id,
+          version,
+          state: 'completed' as const,
+          score: values[index]!,
+          request_id: row.request_id,
+          created_at: row.created_at,
+        })),
+      );
+    };
+    await score(
+      Array.from({ length: 40 }, (_, index) => (index % 2) * 100),
+      2,
+    );
+    t.equal(
+      (await detectable(unit.id))[0].difference,
+      one.difference,
+      'those of another version do not count',
+    );
+    await score(
+      Array.from({ length: 40 }, (_, index) => (index % 2) * 1.7e308 - 0.85e308),
+      1,
+    );
+    t.match(await detectable(unit.id), [{ scores: 40, difference: Number }]);
+
+    const second = await api.make<{ id: string }>('/v1/evaluator', { name: 'also to ten', ...scale });
+    const rubric = await api.make<{ id: string }>('/v1/evaluator', {
+      name: 'both',
+      scoring_type: 'LLM-RUBRIC',
+      llm_template: { model: 'gpt-4o', prompt: 'Judge.', criteria: [{ id: range.id }, { id: second.id }] },
+    });
+    t.match(await detectable(rubric.id), [
+      { evaluator_id: range.id, difference: ten.difference },
+      { evaluator_id: second.id, difference: ten.difference },
+    ]);
+  },
+);
 
 t.test('an answer counts no more than its call allows, whether one was logged or not', async (t) => {
   const requestIds = await log('Is it open today?');
