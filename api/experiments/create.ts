@@ -91,7 +91,7 @@ export async function createExperiment(
   await refuseTooMany(tx, organizationId);
   await checkSize(tx, { ...items, repetitions });
   const baselineId = await readBaseline(tx, planned, body.baseline);
-  const earlyStop = await readEarlyStop(tx, organizationId, body, planned.graders);
+  const earlyStop = await readEarlyStop(tx, organizationId, body, { graders: planned.graders, baselineId });
   return await insert(tx, { ...planned, baselineId, earlyStop });
 }
 
@@ -99,17 +99,32 @@ export async function createExperiment(
 async function readEarlyStop(
   tx: TransactionSql,
   organizationId: string,
-  { earlyStop, baseline, target, reuse }: ExperimentBody,
-  graders: readonly Grader[],
+  { earlyStop, target, reuse }: ExperimentBody,
+  { graders, baselineId }: { graders: readonly Grader[]; baselineId: string | null },
 ): Promise<EarlyStopRule | null> {
   if (earlyStop === undefined) return null;
-  if (baseline === undefined) throw invalidField('earlyStop', 'needs a baseline');
+  if (baselineId === null) throw invalidField('earlyStop', 'needs a baseline');
   if (target.kind === 'recorded' || target.kind === 'external' || reuse === true)
     throw invalidField('earlyStop', 'needs a target whose calls are made here, without reuse');
   const { evaluatorId } = earlyStop;
   const wanted = evaluatorId === undefined ? graders[0]?.id : readUuid('evaluator', evaluatorId);
   const grader = graders.find(({ id }) => id === wanted);
   if (grader === undefined) throw invalidField('earlyStop.evaluatorId', 'must be one of evaluatorIds');
+  const named = quoteValue(grader.name);
+  if (grader.scoringType === 'LLM-RUBRIC')
+    throw invalidField(
+      'earlyStop',
+      `needs an evaluator with a score, but ${named} is a rubric: its criteria have scores`,
+    );
+  const graded = { id: grader.id, version: grader.version };
+  const [isComparable] = await tx`
+    select from assay.experiments
+     where experiment_id = ${baselineId} and evaluators @> ${JSON.stringify([graded])}::text::jsonb`;
+  if (isComparable === undefined)
+    throw invalidField(
+      'earlyStop',
+      `needs a baseline that is graded by the version ${grader.version} of ${named}`,
+    );
   const range = await findScoreRange(tx, organizationId, grader.id, grader.version);
   return { evaluatorId: grader.id, margin: earlyStop.margin ?? null, range };
 }

@@ -239,6 +239,40 @@ t.test('a dry run prices an experiment by what the requests took, and keeps noth
   t.notOk(made.experiments.some(({ name }: { name: string }) => name === 'Smaller'));
 });
 
+t.test('an experiment that could never end early is refused, with the reason', async (t) => {
+  const judge = { scoring_type: 'LLM-BOOLEAN', llm_template: { model: 'gpt-4o', prompt: 'Good?' } };
+  const good = await api.make<{ id: string }>('/v1/evaluator', { name: 'good', ...judge });
+  const kind = await api.make<{ id: string }>('/v1/evaluator', { name: 'kind', ...judge });
+  const rubric = await api.make<{ id: string }>('/v1/evaluator', {
+    name: 'good and kind',
+    scoring_type: 'LLM-RUBRIC',
+    llm_template: { ...judge.llm_template, criteria: [{ id: good.id }, { id: kind.id }] },
+  });
+  const datasetId = await dataset();
+  const make = async (evaluatorId: string, more: object): Promise<Json> => {
+    const target = { kind: 'model', model: 'gpt-4o-mini' };
+    const body = { name: 'Early', datasetId, target, evaluatorIds: [evaluatorId], ...more };
+    return (await mine.send('POST', '/v1/experiment', body)).body;
+  };
+  const external = { target: { kind: 'external' } };
+  const before = (await make(good.id, external)).data.id;
+  t.match(await make(rubric.id, { baseline: (await make(rubric.id, external)).data.id, earlyStop: {} }), {
+    error:
+      'earlyStop needs an evaluator with a score, but "good and kind" is a rubric: its criteria have scores',
+  });
+  t.match(await make(kind.id, { baseline: before, earlyStop: {} }), {
+    error: 'earlyStop needs a baseline that is graded by the version 1 of "kind"',
+  });
+  const early = await make(good.id, { baseline: before, earlyStop: {} });
+  t.match(early, { data: { early_stop: { evaluator_id: good.id } } });
+  await mine.call('POST', `/v1/experiment/${early.data.id}/cancel`);
+  const changed = { ...judge.llm_template, prompt: 'Is it good?' };
+  await api.make(`/v1/evaluator/${good.id}`, { ...judge, name: 'good', llm_template: changed }, 'PUT');
+  t.match(await make(good.id, { baseline: before, earlyStop: {} }), {
+    error: 'earlyStop needs a baseline that is graded by the version 2 of "good"',
+  });
+});
+
 t.test(
   'the difference that can be found goes by the scores of the version that grades, or by its scale',
   async (t) => {
