@@ -9,8 +9,10 @@ import {
   finiteProduct,
   groupPairs,
   type Interval,
+  itemMean,
   type Metric,
   type MetricKind,
+  meanOf,
   type Pair,
   pairRuns,
   peek,
@@ -40,6 +42,7 @@ type Task = Metric & {
   chosen: ChosenMetric;
   /** Answers of each side without a score. */
   ungraded: { baseline: number; candidate: number };
+  alone: MetricComparisonJson['candidate_alone'];
   options: CompareOptions & { alpha: number; margin: number | null };
 };
 
@@ -70,9 +73,11 @@ type Sides = { baseline: Side; candidate: Side };
 function taskOf(chosen: ChosenMetric, { baseline, candidate }: Sides, options: CompareTask['options']): Task {
   const [before, after] = [runsOf(baseline, chosen), runsOf(candidate, chosen)];
   const all = [...before.measured, ...after.measured];
+  const alone = candidate.changed.size === 0 ? after : runsOf({ ...candidate, changed: new Set() }, chosen);
   return {
     chosen,
     ungraded: { baseline: before.ungraded, candidate: after.ungraded },
+    alone: { ...itemMean(alone.measured), ungraded: alone.ungraded },
     paired: pairRuns(before.measured, after.measured),
     options: {
       ...options,
@@ -94,10 +99,7 @@ function marginOf({ metric, margin }: ChosenMetric, baseline: readonly Run[]) {
   if (margin === null) return { margin: null };
   if (margin.unit === 'absolute' || metric === 'errors') return { margin: margin.value };
   if (metric !== 'score') return { margin: null, marginShare: margin.value };
-  // Sorted, so that the sum does not depend on the order in which PostgreSQL wrote the runs.
-  const values = Float64Array.from(baseline, ({ value }) => value).sort();
-  // Divided first: the sum of scores may be infinite.
-  const mean = values.reduce((total, value) => total + value / values.length, 0);
+  const mean = meanOf(Float64Array.from(baseline, ({ value }) => value)) ?? 0;
   return { margin: Math.abs(margin.value * mean) };
 }
 
@@ -125,7 +127,7 @@ function kindOf({ metric, evaluator }: ChosenMetric, runs: readonly Run[]): Metr
 }
 
 function metricJson(task: Task, comparison: Comparison): Omit<MetricComparisonJson, 'regressions'> {
-  const { chosen, options, ungraded } = task;
+  const { chosen, options, ungraded, alone } = task;
   const { means, pValue, table, wilcoxon } = comparison;
   return {
     metric: chosen.metric,
@@ -141,6 +143,7 @@ function metricJson(task: Task, comparison: Comparison): Omit<MetricComparisonJs
     ungraded_candidate: ungraded.candidate,
     baseline_mean: means?.baseline ?? null,
     candidate_mean: means?.candidate ?? null,
+    candidate_alone: alone,
     difference: means?.difference ?? null,
     interval: comparison.interval,
     interval_note: comparison.intervalNote,

@@ -114,6 +114,18 @@ export const MetricComparisonJson = Type.Object(
     ungraded_candidate: Type.Integer(),
     baseline_mean: Nullable(Type.Number()),
     candidate_mean: Nullable(Type.Number()),
+    candidate_alone: Type.Object(
+      {
+        items: Type.Integer(),
+        mean: Nullable(Type.Number()),
+        ungraded: Type.Integer({ description: 'As `ungraded_candidate`' }),
+      },
+      {
+        ...closed,
+        description:
+          'All items that the candidate has, also those that the baseline lacks or has differently',
+      },
+    ),
     difference: Nullable(Type.Number(), 'Candidate less baseline, the mean over items'),
     interval: Nullable(IntervalJson, 'Of the difference, not adjusted for other metrics'),
     interval_note: Nullable(Type.String(), 'Why there is none'),

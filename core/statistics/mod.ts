@@ -23,10 +23,10 @@ export {
 export { correctedDifference } from './corrected.ts';
 export { groupPairs, standardError } from './groups.ts';
 export { krippendorffAlpha, type RatingLevel } from './krippendorff.ts';
-export { type Pair, pairRuns, type Run } from './pairs.ts';
+export { itemMean, type Pair, pairRuns, type Run } from './pairs.ts';
 export { type Correction, correctedPassRate, correctedPassRateInterval } from './pass-rate.ts';
 export { detectableDifference } from './power.ts';
-export { dividePairs, finiteProduct, sampleDeviation, scaleForPairs } from './scale.ts';
+export { dividePairs, finiteProduct, meanOf, sampleDeviation, scaleForPairs } from './scale.ts';
 export { verdictOf } from './verdict.ts';
 export { type Interval, type Rate, rateOf } from './wilson.ts';
 export { type Preference, settleOrders, winRateOf } from './win-rate.ts';

@@ -1,5 +1,7 @@
 /** Pairs the runs of two sides by item. */
 
+import { meanOf } from './scale.ts';
+
 /** A measured run: one answer to one item, on one side. */
 export type Run = {
   itemId: string;
@@ -46,6 +48,12 @@ function sumByItem(runs: readonly Run[]): Map<string, Sum> {
     }
   }
   return sums;
+}
+
+/** Returns the number of items of one side and their mean, of which repetitions are averaged first; null without items. */
+export function itemMean(runs: readonly Run[]): { items: number; mean: number | null } {
+  const means = Float64Array.from(sumByItem(runs).values(), ({ total, count }) => (total / count) * DIVISOR);
+  return { items: means.length, mean: meanOf(means) };
 }
 
 /**

@@ -1,5 +1,7 @@
 /** Keeps sums and powers of values within a double, whatever their size. */
-import type { Pair } from './pairs.ts';
+
+/** The values of an item on both sides. */
+type Sides = { baseline: number; candidate: number };
 
 /** Between these, sums of fourth powers of values neither overflow nor vanish. */
 const SMALLEST = 1e-60;
@@ -26,7 +28,7 @@ export function scaleFor(values: ArrayLike<number>): number {
 }
 
 /** Returns the divisor of the values of both sides, whose differences may be larger than any double. */
-export function scaleForPairs(pairs: readonly Pair[]): number {
+export function scaleForPairs(pairs: readonly Sides[]): number {
   let largest = 0;
   for (const { baseline, candidate } of pairs)
     largest = Math.max(largest, Math.abs(baseline), Math.abs(candidate));
@@ -34,7 +36,7 @@ export function scaleForPairs(pairs: readonly Pair[]): number {
 }
 
 /** Returns pairs with their values divided. */
-export function dividePairs(pairs: readonly Pair[], scale: number): Pair[] {
+export function dividePairs<Pair extends Sides>(pairs: readonly Pair[], scale: number): Pair[] {
   if (scale === 1) return [...pairs];
   return pairs.map((pair) => ({
     ...pair,
@@ -46,6 +48,13 @@ export function dividePairs(pairs: readonly Pair[], scale: number): Pair[] {
 /** Returns a product that is finite: beyond the largest double it is that one. */
 export function finiteProduct(value: number, scale: number): number {
   return Math.max(-Number.MAX_VALUE, Math.min(Number.MAX_VALUE, value * scale));
+}
+
+/** Returns the mean, whatever the order of the values; null without any. */
+export function meanOf(values: Float64Array): number | null {
+  const scale = scaleFor(values);
+  const sum = values.toSorted().reduce((all, value) => all + value / scale, 0);
+  return values.length === 0 ? null : finiteProduct(sum / values.length, scale);
 }
 
 /** Returns the standard deviation of a sample; null of fewer than two values. */

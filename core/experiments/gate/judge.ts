@@ -28,7 +28,7 @@ type Decided = { outcome: RuleOutcome; sentence: string };
 
 /**
  * Decides the rules of a gate. `better` and `not-worse` weigh noise: what the data do not decide is undecided. Bounds compare
- * what was measured, as it is. While answers of the candidate have no grade, nothing about their scores passes unless a rule
+ * what was measured, as it is: of all answers of the candidate, or beside the baseline where they are a multiple of its mean. While answers of the candidate have no grade, nothing about their scores passes unless a rule
  * says how many may have none: judges refuse bad answers most of all, and a candidate would look better without them.
  * @param metrics by the metrics of the rules; none for `UNGRADED`
  */
@@ -43,14 +43,19 @@ export function judgeRules(
     if (test.kind === 'bound' && name === UNGRADED)
       return { rule: text, ...decideUngraded(test, scores, facts) };
     const metric = metrics.get(name)!;
-    return { rule: text, ...withUngraded(decide(test, metric, facts), metric, facts, isAllowed) };
+    const ungraded =
+      test.kind === 'bound' && isAlone(test) ? metric.candidate_alone.ungraded : metric.ungraded_candidate;
+    return { rule: text, ...withUngraded(decide(test, metric, facts), ungraded, facts, isAllowed) };
   });
 }
+
+/** Returns whether a bound is on the candidate's answers, whatever the baseline has. */
+const isAlone = ({ unit }: Bound): boolean => unit !== 'times';
 
 /** Tells of answers without a grade, and lets nothing pass for them unless another rule decides how many there may be. */
 function withUngraded(
   { outcome, sentence }: Decided,
-  { ungraded_candidate: ungraded }: MetricComparisonJson,
+  ungraded: number,
   facts: GateFacts,
   isAllowed: boolean,
 ): Decided {
@@ -69,6 +74,12 @@ function ungradedOf(count: number, { answered, experimentId }: GateFacts, by = '
 
 function decide(test: Rule['test'], metric: MetricComparisonJson, facts: GateFacts): Decided {
   if (test.kind === 'bound' && metric.metric === 'errors') return decideErrors(test, facts);
+  if (test.kind === 'bound' && isAlone(test)) {
+    const { mean } = metric.candidate_alone;
+    if (mean === null)
+      return { outcome: 'undecided', sentence: `No answer was measured${skippedToo(facts)}` };
+    return bounded(test.operator, mean, test.value, `The mean is ${number(mean)}, and must be`, '');
+  }
   const { pairs, candidate_mean: candidate, baseline_mean: baseline } = metric;
   if (pairs === 0 || candidate === null || baseline === null)
     return {
@@ -76,10 +87,9 @@ function decide(test: Rule['test'], metric: MetricComparisonJson, facts: GateFac
       sentence: `No item was measured on both sides${skippedToo(facts)}${changedToo(facts)}`,
     };
   if (test.kind === 'bound') {
-    const bound = test.unit === 'times' ? test.value * baseline : test.value;
-    const of =
-      test.unit === 'times' ? `, ${number(test.value)} times the ${number(baseline)} of the baseline` : '';
-    return bounded(test.operator, candidate, bound, `The mean is ${number(candidate)}, and must be`, of);
+    const of = `, ${number(test.value)} times the ${number(baseline)} of the baseline${missing(metric)}${changedToo(facts)}`;
+    const told = `The mean is ${number(candidate)}, and must be`;
+    return bounded(test.operator, candidate, test.value * baseline, told, of);
   }
   const sentence = `${describeDifference(metric, facts.alpha)}${missing(metric)}${changedToo(facts)}`;
   const { verdict } = metric;
@@ -102,8 +112,8 @@ function decideUngraded(test: Bound, scores: readonly MetricComparisonJson[], fa
   const { answered, baselineAnswered } = facts;
   if (answered === 0) return { outcome: 'undecided', sentence: `There is no answer${skippedToo(facts)}` };
   const decided = scores
-    .toSorted((left, right) => right.ungraded_candidate - left.ungraded_candidate)
-    .map(({ ungraded_candidate: count, ungraded_baseline }) => {
+    .toSorted((left, right) => right.candidate_alone.ungraded - left.candidate_alone.ungraded)
+    .map(({ candidate_alone: { ungraded: count }, ungraded_baseline }) => {
       const told = ungradedOf(count, facts, scores.length === 1 ? '' : ' of one evaluator');
       return decideCount(
         test,

@@ -298,6 +298,7 @@ t.test('items that were changed in between are not compared, nor judged in pairs
   t.equal(comparison.candidates[0]!.changed_items, 2);
   t.match(metricOf(comparison, 'lasting'), { pairs: 18, missing_baseline: 0, missing_candidate: 0 });
   t.match(metricOf(comparison, 'cost_usd'), { pairs: 18 });
+  t.match(metricOf(comparison, 'lasting').candidate_alone, { items: 20, mean: 1, ungraded: 0 });
   const gate = await api.make<GateJson>(`/v1/experiment/${candidate}/gate`, {
     baseline,
     rules: ['lasting better'],

@@ -43,6 +43,11 @@ const metric = (more: Partial<MetricComparisonJson>): MetricComparisonJson => ({
   verdict: 'undecided',
   regressions: [],
   ...more,
+  candidate_alone: more.candidate_alone ?? {
+    items: more.pairs ?? 200,
+    mean: more.candidate_mean === undefined ? 0.78 : more.candidate_mean,
+    ungraded: more.ungraded_candidate ?? 0,
+  },
 });
 
 /** Judges rules on one metric, with the implied one on errors. */
@@ -93,7 +98,31 @@ t.test(
     t.equal(judge('helpful > 0.8').outcome, 'fail');
     t.match(judge('helpful >= 0.5', { pairs: 0, candidate_mean: null, baseline_mean: null }), {
       outcome: 'undecided',
-      sentence: 'No item was measured on both sides',
+      sentence: 'No answer was measured',
+    });
+  },
+);
+
+t.test(
+  'a bound is held against all answers of the candidate, and a multiple against those of both',
+  async (t) => {
+    const alone = { candidate_alone: { items: 400, mean: 0.5, ungraded: 0 }, missing_baseline: 200 };
+    t.match(judge('helpful >= 0.78', alone), {
+      outcome: 'fail',
+      sentence: 'The mean is 0.5, and must be >= 0.78',
+    });
+    t.match(judge('helpful >= 0.5', { ...alone, pairs: 0, candidate_mean: null, baseline_mean: null }), {
+      outcome: 'pass',
+    });
+    t.match(judge('helpful >= 0.9x', alone), {
+      outcome: 'pass',
+      sentence:
+        'The mean is 0.78, and must be >= 0.72, 0.9 times the 0.8 of the baseline; left out are 200 without one of the baseline',
+    });
+    const ungraded = { ...alone, candidate_alone: { items: 400, mean: 0.9, ungraded: 3 } };
+    t.match(judge('helpful >= 0.78', ungraded), {
+      outcome: 'undecided',
+      sentence: /3 of 200 answers have no grade/,
     });
   },
 );

@@ -68,6 +68,7 @@ t.test('Markdown shows names as code, and nothing in them is a link, a tag or an
             ungraded_candidate: 0,
             baseline_mean: 0.5,
             candidate_mean: 0.4,
+            candidate_alone: { items: 200, mean: 0.4, ungraded: 0 },
             difference: -0.1,
             interval: { low: -0.2, high: -0.05, method: 'newcombe' },
             interval_note: null,

@@ -23,6 +23,7 @@ const METRIC: MetricComparisonJson = {
   ungraded_candidate: 0,
   baseline_mean: 0.8,
   candidate_mean: 0.758,
+  candidate_alone: { items: 200, mean: 0.758, ungraded: 0 },
   difference: -0.042,
   interval: { low: -0.073, high: -0.011, method: 'newcombe' },
   interval_note: null,
