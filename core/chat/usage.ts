@@ -91,10 +91,11 @@ function readCounts(answer: JsonObject): Usage | null {
 }
 
 /**
- * Returns how the provider served the call, as far as prices depend on it: `service_tier` of OpenAI's answers, and what the
- * usage of Messages says.
+ * Returns how the provider served the call, as far as prices depend on it: `service_tier` of OpenAI's answers, which the gateway
+ * translates into a member of the usage, and what the usage of Messages says. Its own `service_tier` is paid for in advance.
  */
-function serviceOf({ service_tier: tier }: JsonObject, usage: JsonObject): Pick<Usage, 'tier' | 'isInUs'> {
+function serviceOf(answer: JsonObject, usage: JsonObject): Pick<Usage, 'tier' | 'isInUs'> {
+  const tier = answer.service_tier ?? usage.openai_service_tier;
   const named = tier === 'flex' || tier === 'priority' ? tier : null;
   return { tier: usage.speed === 'fast' ? 'fast' : named, isInUs: usage.inference_geo === 'us' };
 }

@@ -103,7 +103,12 @@ export type TokenUsage = {
   outputTokens: number;
   /** The part of `outputTokens` that was reasoning; null when the provider does not say. */
   reasoningTokens: number | null;
+  /** How the call was served, as far as prices depend on it. Members of `usage`, in either dialect. */
+  service: Service;
 };
+
+/** OpenAI's tier of service, by a name of ours, and Anthropic's speed and place of inference; what is not there was as usual. */
+export type Service = { openai_service_tier?: string; speed?: string; inference_geo?: string };
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 

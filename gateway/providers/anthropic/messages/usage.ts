@@ -1,6 +1,6 @@
 /** Anthropic's usage: tokens read from and written to the cache are counted beside the input, not in it. */
 import { isObject, type JsonObject } from '#core/json/mod.ts';
-import type { TokenUsage } from '../conversation.ts';
+import type { Service, TokenUsage } from '../conversation.ts';
 
 const NO_USAGE: TokenUsage = {
   inputTokens: 0,
@@ -9,6 +9,7 @@ const NO_USAGE: TokenUsage = {
   cacheWriteHourTokens: 0,
   outputTokens: 0,
   reasoningTokens: null,
+  service: {},
 };
 
 function countOr(value: unknown, otherwise: number): number {
@@ -32,6 +33,14 @@ export function readMessageUsage(value: unknown, before: TokenUsage | null = nul
     outputTokens: countOr(value.output_tokens, known.outputTokens),
     reasoningTokens:
       typeof details.thinking_tokens === 'number' ? details.thinking_tokens : known.reasoningTokens,
+    service: { ...known.service, ...serviceOf(value) },
+  };
+}
+
+function serviceOf({ speed, inference_geo: geo }: JsonObject): Service {
+  return {
+    ...(typeof speed === 'string' ? { speed } : {}),
+    ...(typeof geo === 'string' ? { inference_geo: geo } : {}),
   };
 }
 
@@ -46,5 +55,6 @@ export function writeMessageUsage(usage: TokenUsage | null): JsonObject {
     ...(known.reasoningTokens === null
       ? {}
       : { output_tokens_details: { thinking_tokens: known.reasoningTokens } }),
+    ...known.service,
   };
 }

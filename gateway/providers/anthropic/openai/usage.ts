@@ -1,7 +1,7 @@
 /** OpenAI's usage: the prompt's tokens include those read from and written to the cache. */
 import { readUsage } from '#core/chat/mod.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
-import type { TokenUsage } from '../conversation.ts';
+import type { Service, TokenUsage } from '../conversation.ts';
 
 /** Writes the `usage` of a completion or a chunk. */
 export function writeCompletionUsage(usage: TokenUsage): JsonObject {
@@ -12,6 +12,7 @@ export function writeCompletionUsage(usage: TokenUsage): JsonObject {
     cacheWriteHourTokens,
     outputTokens,
     reasoningTokens,
+    service,
   } = usage;
   const promptTokens = inputTokens + cacheReadTokens + cacheWriteTokens;
   return {
@@ -25,6 +26,7 @@ export function writeCompletionUsage(usage: TokenUsage): JsonObject {
       ...(cacheWriteHourTokens === 0 ? {} : { cache_write_1h_tokens: cacheWriteHourTokens }),
     },
     ...(reasoningTokens === null ? {} : { completion_tokens_details: { reasoning_tokens: reasoningTokens } }),
+    ...service,
   };
 }
 
@@ -40,7 +42,16 @@ export function readCompletionUsage(completion: JsonObject): TokenUsage | null {
     cacheWriteHourTokens: 0,
     outputTokens: usage.completionTokens,
     reasoningTokens: detail(completion.usage, 'completion_tokens_details', 'reasoning_tokens'),
+    service: tierOf(completion),
   };
+}
+
+/** The tiers of OpenAI's that have prices of their own. */
+const TIERS: ReadonlySet<unknown> = new Set(['flex', 'priority']);
+
+/** Returns the tier in which an answer of OpenAI's was made, a completion, a chunk or a response. */
+export function tierOf({ service_tier: tier }: JsonObject): Service {
+  return TIERS.has(tier) ? { openai_service_tier: tier as string } : {};
 }
 
 function detail(usage: unknown, group: string, name: string): number | null {

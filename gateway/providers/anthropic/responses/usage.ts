@@ -1,8 +1,10 @@
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import type { TokenUsage } from '../conversation.ts';
+import { tierOf } from '../openai/usage.ts';
 
 /** Reads the `usage` of a response, whose input includes the tokens read from and written to the cache; null when it has none. */
-export function readResponseUsage({ usage }: JsonObject): TokenUsage | null {
+export function readResponseUsage(response: JsonObject): TokenUsage | null {
+  const { usage } = response;
   if (!isObject(usage)) return null;
   const input = countOf(usage.input_tokens);
   const output = countOf(usage.output_tokens);
@@ -16,6 +18,7 @@ export function readResponseUsage({ usage }: JsonObject): TokenUsage | null {
     cacheWriteHourTokens: 0,
     outputTokens: output,
     reasoningTokens: detail(usage.output_tokens_details, 'reasoning_tokens'),
+    service: tierOf(response),
   };
 }
 

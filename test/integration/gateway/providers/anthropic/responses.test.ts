@@ -115,6 +115,36 @@ t.test('the record is that of a Messages call, with its tokens and cost', async 
   t.same(JSON.parse(record.request_text), ask, 'and what it asked');
 });
 
+t.test('a tier of service with prices of its own is counted with them, whole and streamed', async (t) => {
+  const whole = { ...responseOf(SAID), model: 'gpt-5-2025-08-07', service_tier: 'flex' };
+  const half = (600 * 1_250 + 400 * 125 + 200 * 10_000) / 2;
+  const costOf = async (response: Response) => {
+    const record = await gateway.record(response.headers.get('service-request-id')!);
+    return Number(record.cost_nano);
+  };
+  const ask = { ...ASK, model: 'gpt-5', messages: [QUESTION] };
+  gateway.provider.script(() => json(whole));
+  t.equal(await costOf((await client.messages.create(ask).withResponse()).response), half);
+  gateway.provider.script(() => sse({ type: 'response.completed', response: whole }));
+  const streamed = await client.messages.create({ ...ask, stream: true }).withResponse();
+  for await (const _ of streamed.data);
+  t.equal(await costOf(streamed.response), half);
+  const usage = {
+    prompt_tokens: 1_000,
+    prompt_tokens_details: { cached_tokens: 400 },
+    completion_tokens: 200,
+    total_tokens: 1_200,
+  };
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'Sunny.' }, finish_reason: 'stop' }];
+  gateway.provider.script(() => json({ id: 'c', model: 'gpt-4.1', choices, usage, service_tier: 'flex' }));
+  const chat = await client.messages.create({ ...ask, model: 'gpt-4.1' }).withResponse();
+  t.equal(
+    await costOf(chat.response),
+    (600 * 2_000 + 400 * 500 + 200 * 8_000) / 2,
+    'by chat completions, too',
+  );
+});
+
 t.test(
   'a stream brings the reasoning, the text and the calls as Anthropic’s client reads them',
   async (t) => {

@@ -129,3 +129,12 @@ t.test(
     t.equal(JSON.stringify({ id }), '{"id":12345678901234567}');
   },
 );
+
+t.test('what prices depend on besides tokens is in the usage', async (t) => {
+  const { usage } = readCompletion({
+    content: [],
+    usage: { ...USAGE, speed: 'fast', inference_geo: 'us', service_tier: 'priority' },
+  });
+  t.match(usage, { speed: 'fast', inference_geo: 'us', service_tier: undefined });
+  t.match(readUsage({ usage }), { tier: 'fast', isInUs: true });
+});
