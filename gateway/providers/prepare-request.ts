@@ -7,7 +7,7 @@ import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { membersOf, type RequestBody } from '../request/body.ts';
 import type { Call, CallHeaders } from '../request/call.ts';
 import { mayHaveForeignReasoning } from './anthropic/mod.ts';
-import type { ProviderEndpoint, ProviderRow } from './registry.ts';
+import type { ProviderRow } from './registry.ts';
 import type { Candidate } from './resolve.ts';
 import { type RequestChange, TRANSLATIONS, type Translation, translationFor } from './translation.ts';
 import { type Translated, translateBody } from './translation-thread.ts';
@@ -131,8 +131,12 @@ function bodyTooComplex({ row }: Candidate, excess: string): AssayError {
   );
 }
 
-function notSupported({ row, model, paths }: Candidate, { path }: ApiEndpoint): AssayError {
-  const names = (Object.keys(paths) as ProviderEndpoint[]).join(', ');
+function notSupported(candidate: Candidate, { path }: ApiEndpoint): AssayError {
+  const { row, model, paths } = candidate;
+  const translated = (['chat', 'messages'] as const).filter(
+    (endpoint) => paths[endpoint] === undefined && translationFor(endpoint, candidate) !== null,
+  );
+  const names = [...Object.keys(paths), ...translated].join(', ');
   return new AssayError(
     'endpoint_not_supported',
     `The provider ${row.label} of the model '${model}' has no ${path} here; it can be called for: ${names}`,

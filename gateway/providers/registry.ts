@@ -36,6 +36,8 @@ export type ProviderRow = {
   takesUserAndTier: boolean;
   /** The highest `reasoning_effort` that the provider takes. */
   highestEffort: 'high' | 'max';
+  /** The models that take `reasoning_effort`, where others are known to refuse it; null: all are given it. */
+  effortModels: RegExp | null;
   /** True when OpenAI's reasoning models are called by Responses there, where they keep their reasoning between turns. */
   reasonsInResponses: boolean;
   /** The field that limits a completion: OpenAI's newer models take only the second, other providers the first. */
@@ -63,11 +65,15 @@ function openAiPaths(...endpoints: (keyof typeof OPENAI_PATHS)[]): ProviderRow['
   return Object.fromEntries(endpoints.map((endpoint) => [endpoint, OPENAI_PATHS[endpoint]]));
 }
 
+/** OpenAI's models that reason, as OpenAI and Azure name them. */
+export const REASONING_MODEL = /^(?:gpt-(?:[5-9]|1\d)(?!\d)|o\d|codex)(?!.*-chat)/;
+
 const OPENAI = {
   dialect: 'openai',
   takesUsageOption: true,
   takesUserAndTier: true,
   highestEffort: 'max',
+  effortModels: null,
   reasonsInResponses: false,
   maxTokensField: 'max_tokens',
   extensions: 'none',
@@ -80,6 +86,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   openai: {
     ...BEARER,
     paths: OPENAI_PATHS,
+    effortModels: REASONING_MODEL,
     reasonsInResponses: true,
     maxTokensField: 'max_completion_tokens',
     label: 'OPENAI',
@@ -110,6 +117,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     paths: openAiPaths('chat', 'responses'),
     maxTokensField: 'max_completion_tokens',
     highestEffort: 'high',
+    effortModels: /gpt-oss|qwen/,
     label: 'GROQ',
     baseUrl: 'https://api.groq.com/openai/v1',
     keyVariable: 'GROQ_API_KEY',
@@ -125,6 +133,8 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   xai: {
     ...BEARER,
     paths: openAiPaths('chat', 'completions', 'responses'),
+    // https://docs.x.ai/developers/model-capabilities/text/reasoning. Grok 4.20 is older than 4.3.
+    effortModels: /grok-(?:3-mini|4\.[3-9](?!\d)|[5-9]|latest)/,
     label: 'XAI',
     baseUrl: 'https://api.x.ai/v1',
     keyVariable: 'XAI_API_KEY',
@@ -154,6 +164,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
     takesUsageOption: true,
     takesUserAndTier: true,
     highestEffort: 'max',
+    effortModels: null,
     reasonsInResponses: false,
     maxTokensField: 'max_tokens',
     extensions: 'anthropic',
@@ -163,6 +174,7 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   azure: {
     ...OPENAI,
     paths: openAiPaths('chat', 'completions', 'responses', 'embeddings'),
+    effortModels: REASONING_MODEL,
     reasonsInResponses: true,
     maxTokensField: 'max_completion_tokens',
     label: 'AZURE',

@@ -15,7 +15,7 @@ import {
   toResponsesRequest,
   withoutForeignReasoning,
 } from './anthropic/mod.ts';
-import type { ProviderEndpoint, ProviderRow } from './registry.ts';
+import { type ProviderEndpoint, type ProviderRow, REASONING_MODEL } from './registry.ts';
 import type { Candidate } from './resolve.ts';
 
 export type Translation = {
@@ -70,10 +70,7 @@ export const TRANSLATIONS = {
   'messages by chat': {
     endpoint: 'chat',
     request: (body, model, row) => {
-      const { maxTokensField, takesUserAndTier, highestEffort, extensions } = row;
-      const asksForUsage = row.takesUsageOption;
-      const options = { model, maxTokensField, asksForUsage, takesUserAndTier, highestEffort, extensions };
-      return fromMessagesRequest(body, options);
+      return fromMessagesRequest(body, { ...row, model, asksForUsage: row.takesUsageOption });
     },
     answer: fromCompletion,
     stream: (options) => new CompletionStreamTranslator(options),
@@ -81,8 +78,7 @@ export const TRANSLATIONS = {
   },
   'messages by responses': {
     endpoint: 'responses',
-    request: (body, model, { highestEffort, label }) =>
-      toResponsesRequest(body, { model, highestEffort, provider: label }),
+    request: (body, model, row) => toResponsesRequest(body, { ...row, model, provider: row.label }),
     answer: (response, { label }) => fromResponse(response, label),
     stream: ({ label, maxEventBytes }) => new ResponseStreamTranslator({ provider: label, maxEventBytes }),
     error: toAnthropicError,
@@ -105,12 +101,6 @@ export function changeRequest(
   return TRANSLATIONS[change].request(body, model, row);
 }
 
-/**
- * OpenAI's models that reason, as OpenAI and Azure name them. In chat completions the newer ones refuse tools unless they are told not
- * to reason, some are not there at all, and none goes on from its reasoning of the turn before.
- */
-const REASONING_MODEL = /^(?:gpt-(?:[5-9]|1\d)(?!\d)|o\d|codex)(?!.*-chat)/;
-
 /** Returns the translation of a call for a provider that lacks its endpoint; null when it has none that could answer. */
 export function translationFor(
   endpoint: ProviderEndpoint,
@@ -120,6 +110,8 @@ export function translationFor(
     case 'chat':
       return paths.messages === undefined ? null : 'chat by messages';
     case 'messages':
+      // In chat completions the newer ones refuse tools unless they are told not to reason, some are not there at all, and none goes on
+      // from its reasoning of the turn before.
       if (row.reasonsInResponses && paths.responses !== undefined && REASONING_MODEL.test(model))
         return 'messages by responses';
       return paths.chat === undefined ? null : 'messages by chat';

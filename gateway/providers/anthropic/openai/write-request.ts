@@ -1,21 +1,17 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
-import { effortOf } from '../effort.ts';
+import { type EffortOptions, effortOf } from '../effort.ts';
 import { refuse } from '../fields.ts';
 import { toOpenAiUser } from '../user-ids.ts';
 import { type Extensions, writeMessages } from './write-messages.ts';
 
-export type ChatRequestOptions = {
-  /** The model as the provider names it. */
-  model: string;
+export type ChatRequestOptions = EffortOptions & {
   /** OpenAI's newer models take only the second, other providers the first. */
   maxTokensField: 'max_tokens' | 'max_completion_tokens';
   /** True when a stream's usage is requested by `stream_options`, as the provider's row says. */
   asksForUsage: boolean;
   /** False: `user` and `service_tier` are left out, as the provider's row says. */
   takesUserAndTier: boolean;
-  /** The highest `reasoning_effort` that the provider takes, as its row says. */
-  highestEffort: 'high' | 'max';
   /** Makers whose additional fields the provider takes, as its row says; OpenAI refuses them. */
   extensions: Extensions;
 };
@@ -66,11 +62,11 @@ function extensionsOf({ extensions, model }: ChatRequestOptions): Extensions {
 function writeReasoning(
   conversation: Conversation,
   extensions: Extensions,
-  { model, highestEffort }: ChatRequestOptions,
+  options: ChatRequestOptions,
 ): JsonObject {
   const { effort, thinking } = conversation;
   if (extensions === 'anthropic') return { reasoning_effort: effort, thinking };
-  return { reasoning_effort: effortOf(conversation, model, highestEffort) };
+  return { reasoning_effort: effortOf(conversation, options) };
 }
 
 function writeTool(tool: Tool, extensions: Extensions): JsonObject {

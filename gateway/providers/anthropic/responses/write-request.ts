@@ -1,17 +1,13 @@
 import type { JsonObject } from '#core/json/mod.ts';
 import type { Conversation, Tool, ToolChoice } from '../conversation.ts';
-import { effortOf } from '../effort.ts';
+import { type EffortOptions, effortOf } from '../effort.ts';
 import { refuse } from '../fields.ts';
 import { toOpenAiUser } from '../user-ids.ts';
 import { writeInput } from './write-input.ts';
 
-export type ResponsesRequestOptions = {
-  /** The model as the provider names it. */
-  model: string;
+export type ResponsesRequestOptions = EffortOptions & {
   /** The provider's name: reasoning is sent back to its maker alone. */
   provider: string;
-  /** The highest effort that the provider takes, as its row says. */
-  highestEffort: 'high' | 'max';
 };
 
 /** OpenAI refuses a lower limit. */
@@ -24,14 +20,14 @@ const LEAST_OUTPUT_TOKENS = 16;
  */
 export function writeResponsesRequest(
   conversation: Conversation,
-  { model, provider, highestEffort }: ResponsesRequestOptions,
+  options: ResponsesRequestOptions,
 ): JsonObject {
   const { tools, toolChoice, maxTokens, stop, topK, thinking, userId } = conversation;
   if (stop.length > 0) refuse('stop_sequences', "cannot be translated: OpenAI's reasoning models have none");
   if (topK !== null) refuse('top_k', "cannot be translated to OpenAI's dialect");
   const fields: JsonObject = {
-    model,
-    input: writeInput(conversation, provider),
+    model: options.model,
+    input: writeInput(conversation, options.provider),
     max_output_tokens: maxTokens === null ? null : Math.max(LEAST_OUTPUT_TOKENS, maxTokens),
     temperature: unlessOne(conversation.temperature),
     top_p: unlessOne(conversation.topP),
@@ -40,7 +36,7 @@ export function writeResponsesRequest(
     parallel_tool_calls: conversation.parallelToolCalls || tools.length === 0 ? null : false,
     text: writeFormat(conversation),
     reasoning: withoutNulls({
-      effort: effortOf(conversation, model, highestEffort),
+      effort: effortOf(conversation, options),
       // Only where the caller asks for it: OpenAI refuses summaries to organizations that it has not verified.
       summary: thinking?.display === 'summarized' ? 'auto' : null,
     }),

@@ -73,11 +73,20 @@ t.test('tool calls of other providers have ids that Mistral takes, alike in call
   t.same(idsOf('openai', foreign), foreign);
 });
 
+/** Models that have efforts, where not all of a provider's have. */
+const MODEL: Partial<Record<keyof typeof PROVIDERS, string>> = {
+  openai: 'gpt-5',
+  azure: 'gpt-5',
+  groq: 'openai/gpt-oss-120b',
+  xai: 'grok-4.3',
+};
+
 t.test('an effort is at most the highest that the provider takes', async (t) => {
   const effortOf = (provider: keyof typeof PROVIDERS, effort: string) => {
     const messages = [{ role: 'user', content: 'Hello' }];
     const body = { model: 'm', max_tokens: 1, messages, output_config: { effort } };
-    return TRANSLATIONS['messages by chat'].request(body, 'm', PROVIDERS[provider]).reasoning_effort;
+    return TRANSLATIONS['messages by chat'].request(body, MODEL[provider] ?? 'm', PROVIDERS[provider])
+      .reasoning_effort;
   };
   for (const provider of ['google', 'groq'] as const) {
     t.equal(effortOf(provider, 'max'), 'high', provider);
@@ -102,3 +111,32 @@ t.test(
     t.equal(of('custom', 'gpt-5'), 'messages by chat');
   },
 );
+
+t.test('an effort reaches the models that have efforts, and no model that refuses one', async (t) => {
+  const body = {
+    max_tokens: 1,
+    messages: [{ role: 'user', content: 'x' }],
+    output_config: { effort: 'low' },
+  };
+  const effortOf = (provider: keyof typeof PROVIDERS, model: string) =>
+    TRANSLATIONS['messages by chat'].request(body, model, PROVIDERS[provider]).reasoning_effort;
+  for (const [provider, model] of [
+    ['openai', 'gpt-4o'],
+    ['openai', 'gpt-5-chat-latest'],
+    ['azure', 'gpt-4.1'],
+    ['groq', 'llama-3.3-70b-versatile'],
+    ['xai', 'grok-4'],
+    ['xai', 'grok-4.20-0309-reasoning'],
+    ['xai', 'grok-code-fast-1'],
+  ] as const)
+    t.equal(effortOf(provider, model), undefined, model);
+  for (const [provider, model] of [
+    ['azure', 'gpt-5'],
+    ['groq', 'openai/gpt-oss-120b'],
+    ['xai', 'grok-4.3'],
+    ['xai', 'grok-3-mini'],
+    ['google', 'gemini-3-pro-preview'],
+    ['custom', 'm'],
+  ] as const)
+    t.equal(effortOf(provider, model), 'low', model);
+});

@@ -172,6 +172,7 @@ t.test('a chat request translated to Anthropic’s dialect and back is unchanged
         extensions: 'anthropic',
         takesUserAndTier: true,
         highestEffort: 'max',
+        effortModels: null,
         asksForUsage: false,
       });
       // Effort is thinking at Anthropic, which says so.

@@ -16,6 +16,7 @@ function translated(body: JsonObject, options: Partial<ChatRequestOptions> = {})
       asksForUsage: false,
       takesUserAndTier: true,
       highestEffort: 'max',
+      effortModels: null,
       ...options,
     },
   );

@@ -190,7 +190,7 @@ t.test(
           deepStrictEqual(saidBy(completion), saidBy(whole));
           const again = toResponsesRequest(
             { max_tokens: 9, messages: [{ role: 'assistant', content: whole.content }] },
-            { model: 'gpt-5.6', provider: 'OPENAI', highestEffort: 'max' },
+            { model: 'gpt-5.6', provider: 'OPENAI', highestEffort: 'max', effortModels: null },
           );
           deepStrictEqual(
             encryptedOf(again.input as JsonObject[]),

@@ -4,7 +4,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 import { parseExactJson } from '#core/json/mod.ts';
 import { toResponsesRequest } from '../../../../../../gateway/providers/anthropic/mod.ts';
 
-const OPTIONS = { model: 'gpt-5.6', provider: 'OPENAI', highestEffort: 'max' } as const;
+const OPTIONS = { model: 'gpt-5.6', provider: 'OPENAI', highestEffort: 'max', effortModels: null } as const;
 
 function requestOf(more: JsonObject, options: Partial<Parameters<typeof toResponsesRequest>[1]> = {}) {
   const body = { model: 'm', max_tokens: 100, messages: [{ role: 'user', content: 'Hello' }], ...more };
