@@ -84,6 +84,9 @@ export function connectPostgres(options: ConnectOptions): Sql {
     connection: {
       ...settings,
       ...SESSION_SETTINGS,
+      // A standby refuses the connection for it. One that it took, while a name led there during a failover, would be kept and fail
+      // each write for as long as it is used, long after the name leads to the primary again.
+      transaction_read_only: 'off',
       application_name: options.applicationName,
       statement_timeout: `${statementTimeoutMs}`,
       // A server does not notice that a client's machine is gone, and would keep its locks for two hours.
@@ -207,6 +210,15 @@ const UNAVAILABLE_STATES = /^(08...|53[13]00|57P0[1-3]|25006)$/;
  * renamed, a time limit of the server for sessions. None says anything about a statement, whose errors have the severity ERROR.
  */
 const SESSION_SEVERITIES: ReadonlySet<unknown> = new Set(['FATAL', 'PANIC']);
+
+/** SQLSTATEs of a standby's refusal of `transaction_read_only: 'off'`: its release decides which. */
+const STANDBY_STATES: ReadonlySet<unknown> = new Set(['25001', '0A000']);
+
+/** Returns whether `error` is a standby's refusal of a connection. */
+export function isFromStandby(error: unknown): boolean {
+  const { code, severity } = (error ?? {}) as { code?: unknown; severity?: unknown };
+  return SESSION_SEVERITIES.has(severity) && STANDBY_STATES.has(code);
+}
 
 /** Returns whether `error` means that Postgres cannot be reached or cannot work now, so that trying again may help. */
 export function isStoreUnavailable(error: unknown): boolean {

@@ -14,6 +14,7 @@ import { serverOf } from './address/mod.ts';
 import {
   connectPostgres,
   ignoredSettings,
+  isFromStandby,
   isStoreUnavailable,
   type Sql,
   type TransactionSql,
@@ -143,12 +144,19 @@ const FIRST_RESPONSE_MS = 10_000;
 /** Advice to the operator about a pooler such as PgBouncer, in whatever mode. */
 const NO_POOLER = 'connect to PostgreSQL itself, without a pooler in between (docs/deployment.md)';
 
+function readOnlyError(sql: Sql): Error {
+  return new Error(
+    `PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) is read-only, as a standby is: connect to the primary`,
+  );
+}
+
 /** Resolves as the first statement does. Throws an error that names the server if it does not respond. */
 async function firstResponse<T>(sql: Sql, response: Promise<T>): Promise<T> {
   let reason = `no answer within ${FIRST_RESPONSE_MS} ms`;
   try {
     if (await settlesWithin(response, FIRST_RESPONSE_MS)) return await response;
   } catch (error) {
+    if (isFromStandby(error)) throw readOnlyError(sql);
     if (!isStoreUnavailable(error)) throw error;
     reason = describeError(error);
     if (/startup parameter/.test(reason)) reason += `: ${NO_POOLER}`;
@@ -165,11 +173,7 @@ export async function checkSettings(sql: Sql): Promise<void> {
   const ignored = await firstResponse(sql, ignoredSettings(sql));
   const [row] = await sql<{ isReadOnly: boolean }[]>`
     select current_setting('transaction_read_only') = 'on' as "isReadOnly"`;
-  if (row!.isReadOnly) {
-    throw new Error(
-      `PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) is read-only, as a standby is: connect to the primary`,
-    );
-  }
+  if (row!.isReadOnly) throw readOnlyError(sql);
   if (ignored.length === 0) return;
   throw new Error(
     `PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) ignores settings of connections (${ignored.join(', ')}): ${NO_POOLER}`,
