@@ -15,7 +15,7 @@ export async function consumeStream(
 ): Promise<Source> {
   const { log } = source;
   const options = { address, name: 'assay-ingest', log };
-  await checkNats(options);
+  await checkNats({ ...options, use: 'reads' });
   // Not awaited: health is served, and a stop is possible, before there is a connection.
   let connected: { connection: NatsConnection; consumer: StreamConsumer } | null = null;
   const running = connectNats(options).then((connection) => {

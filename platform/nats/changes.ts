@@ -99,7 +99,13 @@ class Watching implements Shared<Watch> {
   }
 
   #subscribe(connection: NatsConnection, watch: Watch): Subscription {
-    return connection.subscribe(watch.subject, { callback: () => this.#notify(watch) });
+    return connection.subscribe(watch.subject, {
+      callback: (refusal) => {
+        if (refusal === null) return this.#notify(watch);
+        const { subject } = watch;
+        this.#log.warn({ subject, error: describeError(refusal) }, 'cannot watch for changes over NATS');
+      },
+    });
   }
 
   #notify(watch: Watch): void {

@@ -53,7 +53,7 @@ export async function openLogPipeline({
   if (nats !== null) {
     // Loaded where a broker is configured, with its library.
     const { checkNats } = await import('../stream/mod.ts');
-    await checkNats({ address: nats, name: `assay-${role}`, log });
+    await checkNats({ address: nats, name: `assay-${role}`, log, use: 'writes' });
   }
   const root = join(config.dataDir, 'outbox');
   const ownId = newRequestId();

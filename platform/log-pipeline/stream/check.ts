@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { PermissionViolationError } from '@nats-io/transport-node';
-import { LOG_STREAM } from '#core/contracts/channels.ts';
+import { headers, type NatsConnection, PermissionViolationError } from '@nats-io/transport-node';
+import { LOG_STREAM, LOG_SUBJECT } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import {
   type ConnectNatsOptions,
@@ -9,11 +9,18 @@ import {
   NatsRefusalError,
   publicAddresses,
 } from '../../nats/mod.ts';
-import { declareLogStream, jetStreamErrorCode, NO_ROOM_FOR_STREAM, NoJetStreamError } from './log-stream.ts';
+import {
+  CONSUMER_PREFIX,
+  declareLogStream,
+  jetStreamErrorCode,
+  NO_ROOM_FOR_STREAM,
+  NoJetStreamError,
+} from './log-stream.ts';
 
 /** A server that has just started takes connections a moment before JetStream responds. */
 const JETSTREAM_GRACE_MS = 2_000;
 const RETRY_MS = 200;
+const RIGHT_TIMEOUT_MS = 2_000;
 
 const UNPROTECTED =
   'the NATS stream can be purged, and log entries are lost by it: set deny_purge and deny_delete with `nats stream edit`, or let the user of Assay update streams (docs/deployment.md)';
@@ -24,7 +31,12 @@ const UNPROTECTED =
  * @throws NatsRefusalError with a sentence: credentials refused, no JetStream, too few rights, no room for the stream, or a stream
  *   that would lose entries
  */
-export async function checkNats(options: ConnectNatsOptions): Promise<void> {
+export async function checkNats(
+  options: ConnectNatsOptions & {
+    /** What the role does with the stream. */
+    use: 'writes' | 'reads';
+  },
+): Promise<void> {
   const connection = await connectOnce(options);
   if (connection === null) return;
   const deadline = performance.now() + JETSTREAM_GRACE_MS;
@@ -33,6 +45,7 @@ export async function checkNats(options: ConnectNatsOptions): Promise<void> {
       try {
         const { isProtected } = await declareLogStream(connection);
         if (!isProtected) options.log.warn({ stream: LOG_STREAM }, UNPROTECTED);
+        await (options.use === 'writes' ? tryToWrite(connection) : tryToAcknowledge(connection));
         return;
       } catch (error) {
         if (!(error instanceof NoJetStreamError) || performance.now() > deadline) {
@@ -53,14 +66,37 @@ export async function checkNats(options: ConnectNatsOptions): Promise<void> {
   }
 }
 
+/** Writes a message that the stream refuses to store. Without the right to, entries would never leave the outbox. */
+async function tryToWrite(connection: NatsConnection): Promise<void> {
+  const elsewhere = headers();
+  elsewhere.set('Nats-Expected-Stream', `no ${LOG_STREAM}`);
+  await tryRight(connection.request(LOG_SUBJECT, '', { timeout: RIGHT_TIMEOUT_MS, headers: elsewhere }));
+}
+
+/** Acknowledges a message of no consumer. Without the right to, the stream would never lose what is stored, and would fill up. */
+async function tryToAcknowledge(connection: NatsConnection): Promise<void> {
+  const subject = `$JS.ACK.${LOG_STREAM}.${CONSUMER_PREFIX}check.1.1.1.1.0`;
+  await tryRight(connection.request(subject, '', { timeout: RIGHT_TIMEOUT_MS }));
+}
+
+/** @throws the error of a request that the user has no right to make; no other */
+async function tryRight(request: Promise<unknown>): Promise<void> {
+  await request.catch((error: unknown) => {
+    if (isPermission(error)) throw error;
+  });
+}
+
+/** The client wraps it where it ends a request. */
+function isPermission(error: unknown): boolean {
+  return [error, (error as Error).cause].some((one) => one instanceof PermissionViolationError);
+}
+
 /** Returns an error that waiting does not solve, with its sentence; null: this one may pass. */
 function refusalOf(error: unknown, address: NatsAddress): NatsRefusalError | null {
   if (error instanceof NatsRefusalError) return error;
   const servers = publicAddresses(address);
   const why = `${describeError(error)}; docs/deployment.md says what it needs`;
-  // The client wraps it where it ends a request.
-  const isPermission = [error, (error as Error).cause].some((one) => one instanceof PermissionViolationError);
-  if (isPermission)
+  if (isPermission(error))
     return new NatsRefusalError(`NATS at ${servers} gives this user too few rights: ${why}`, {
       cause: error,
     });

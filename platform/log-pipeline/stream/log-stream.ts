@@ -26,7 +26,7 @@ import { newRequestId } from '../../process/ids.ts';
  * Every consumer has a new name with this prefix. An acknowledgement names the consumer and the message's sequence number;
  * a process that holds a message of a stream that was emptied since must not acknowledge the message with that number now.
  */
-const CONSUMER_PREFIX = 'ingest-';
+export const CONSUMER_PREFIX = 'ingest-';
 
 const NANOSECONDS_PER_MS = 1_000_000;
 /** Bounds the stream's disk; an operator may edit it. Entries that do not fit wait in the gateways' outboxes. */

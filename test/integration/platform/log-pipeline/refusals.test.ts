@@ -15,7 +15,8 @@ import { databaseFor } from '../../../support/world.ts';
 const log = createLogger({ role: 'test', level: 'silent' });
 const skip = natsIsMissing();
 const check = (...servers: string[]) => checkWith({ servers, credentialsFile: null });
-const checkWith = (address: NatsAddress) => checkNats({ address, name: 'test', log });
+const checkWith = (address: NatsAddress, use: 'writes' | 'reads' = 'writes') =>
+  checkNats({ address, name: 'test', log, use });
 
 t.test('a NATS server with JetStream is accepted, with and without an account', { skip }, async (t) => {
   await using open = await startNats();
@@ -72,6 +73,33 @@ t.test('a NATS user with too few rights, or without room for the stream, is told
     message: /^NATS at nats:\/\/127\.0\.0\.1:\d+ has no room for the stream LOGS: insufficient storage/,
   });
 });
+
+t.test(
+  'a right that is needed only once there are entries is missed at the start, and what is asked for it leaves no trace',
+  { skip },
+  async (t) => {
+    const permissions = (publish: string) =>
+      `permissions { publish: [${publish}], subscribe: ["assay.changes.>", "_INBOX.>"] }`;
+    await using nats = await startNats({
+      config: `authorization { users: [
+        { user: all, password: p, ${permissions('"assay.>", "$JS.API.>", "$JS.ACK.LOGS.>"')} },
+        { user: reader, password: p, ${permissions('"$JS.API.>", "$JS.ACK.LOGS.>"')} },
+        { user: writer, password: p, ${permissions('"assay.>", "$JS.API.>"')} }
+      ] }`,
+    });
+    const checkAs = (user: string, use: 'writes' | 'reads') =>
+      checkWith({ servers: [`nats://${user}:p@127.0.0.1:${nats.port}`], credentialsFile: null }, use);
+    await t.resolves(checkAs('writer', 'writes'), 'a gateway acknowledges nothing');
+    await t.resolves(checkAs('reader', 'reads'), 'ingest writes nothing');
+    for (const use of ['writes', 'reads'] as const) await t.resolves(checkAs('all', use));
+    await t.rejects(checkAs('reader', 'writes'), { message: /too few rights: .*"assay\.logs"/ });
+    await t.rejects(checkAs('writer', 'reads'), { message: /too few rights: .*"\$JS\.ACK\.LOGS\./ });
+    const connection = await connect({ servers: nats.url, user: 'all', pass: 'p' });
+    const { streams } = await jetstreamManager(connection);
+    t.match((await streams.info('LOGS')).state, { messages: 0, last_seq: 0 });
+    await connection.close();
+  },
+);
 
 t.test('a stream that was made with the bytes that there are is accepted', { skip }, async (t) => {
   await using small = await startNats({ limits: 'max_file_store: 10MB' });
@@ -172,14 +200,14 @@ t.test('a stream that a user may not protect is used, and the log says what to d
   const warnings: { level: number; stream: string; msg: string }[] = [];
   const told = pino({}, { write: (line: string) => warnings.push(JSON.parse(line)) });
   const address = { servers: [`nats://assay:assay@127.0.0.1:${nats.port}`], credentialsFile: null };
-  await checkNats({ address, name: 'test', log: told });
+  await checkNats({ address, name: 'test', log: told, use: 'writes' });
   t.match(
     warnings.filter(({ stream }) => stream === 'LOGS'),
     [{ level: 40, msg: /deny_purge and deny_delete/ }],
   );
   await streams.update('LOGS', { deny_purge: true, deny_delete: true });
   warnings.length = 0;
-  await checkNats({ address, name: 'test', log: told });
+  await checkNats({ address, name: 'test', log: told, use: 'writes' });
   t.same(
     warnings.filter(({ stream }) => stream === 'LOGS'),
     [],

@@ -113,6 +113,30 @@ t.test('what watches for changes over NATS', { skip: natsIsMissing() }, async (t
   });
 });
 
+t.test(
+  'a subject that the user may not watch is named in the log, once',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const permissions = `permissions { publish: ["assay.>"], subscribe: ["_INBOX.>"] }`;
+    const config = `authorization { users: [{ user: u, password: p, ${permissions} }] }`;
+    const nats = await startNats({ config });
+    t.teardown(() => nats[Symbol.asyncDispose]());
+    const logged: object[] = [];
+    const log = Object.assign(Object.create(silentLog), { warn: (what: object) => logged.push(what) });
+    const address = { servers: [`nats://u:p@127.0.0.1:${nats.port}`], credentialsFile: null };
+    const watcher = createChangeWatcher({ address, name: 'watching', log });
+    let told = 0;
+    const onChange = () => {
+      told += 1;
+    };
+    const watching = watcher.watch({ subject: KEY_CHANGES_SUBJECT, onChange });
+    await waitFor('the warning', () => logged.length > 0);
+    await watching.stop();
+    t.match(logged, [{ subject: KEY_CHANGES_SUBJECT, error: /Permissions Violation for Subscription/ }]);
+    t.equal(told, 0, 'a refusal is no change');
+  },
+);
+
 t.test('without an address there is nothing to watch, nor to stop', async () => {
   const watcher = createChangeWatcher({ address: null, name: 'watching', log: silentLog });
   const watching = watcher.watch({ subject: KEY_CHANGES_SUBJECT, onChange: () => {} });
