@@ -22,20 +22,24 @@ export function readModels(path: string | undefined, problems: string[]): Operat
   return null;
 }
 
-/** Checks the pair of certificate and key: both or neither are set, and one fits the other. */
+/**
+ * Checks the pair of certificate and key: both or neither are set, and one fits the other.
+ * @param owner what the names of their variables begin with
+ */
 export function readTls(
+  owner: 'TLS' | 'NATS',
   { certFile, keyFile }: { certFile: string | undefined; keyFile: string | undefined },
   problems: string[],
 ): CertificateFiles | null {
+  const names = { cert: `${owner}_CERT_FILE`, key: `${owner}_KEY_FILE` };
   if (certFile === undefined && keyFile === undefined) return null;
   if (certFile === undefined || keyFile === undefined) {
-    const [set, missing] =
-      certFile === undefined ? ['TLS_KEY_FILE', 'TLS_CERT_FILE'] : ['TLS_CERT_FILE', 'TLS_KEY_FILE'];
+    const [set, missing] = certFile === undefined ? [names.key, names.cert] : [names.cert, names.key];
     problems.push(`${set} needs ${missing}, which is not set`);
     return null;
   }
   const files = { certFile: resolve(certFile), keyFile: resolve(keyFile) };
-  const read = readCertificate(files);
+  const read = readCertificate(files, names);
   if ('problems' in read) problems.push(...read.problems);
   return files;
 }

@@ -47,8 +47,12 @@ export type Config = {
   dataDir: string;
   /** null: the supervisor starts the embedded PostgreSQL. */
   databaseUrl: string | null;
-  /** The servers of the broker, and a file with credentials for them; null: ingest reads the outboxes of its machine. */
-  nats: { servers: string[]; credentialsFile: string | null } | null;
+  /** The servers of the broker, with a file of credentials and a client certificate for them; null: ingest reads the outboxes of its machine. */
+  nats: {
+    servers: string[];
+    credentialsFile: string | null;
+    clientCertificate: CertificateFiles | null;
+  } | null;
   bootstrapApiKey: string | null;
   /** The key that commands call the API with. */
   apiKey: string | null;
@@ -117,7 +121,7 @@ export function readConfig(environment: Environment): ConfigResult {
   problems.push(...fromProviders.problems, ...brokenPairs(values));
   const knownPort = (name: 'GATEWAY_PORT' | 'API_PORT') => (set.has(name) ? values[name] || null : null);
   const certificate = { certFile: values.TLS_CERT_FILE, keyFile: values.TLS_KEY_FILE };
-  const tls = readTls(certificate, problems);
+  const tls = readTls('TLS', certificate, problems);
   const config: Config = {
     host: values.HOST,
     gatewayPort: values.GATEWAY_PORT,
@@ -133,7 +137,7 @@ export function readConfig(environment: Environment): ConfigResult {
     tls,
     dataDir: resolve(values.DATA_DIR),
     databaseUrl: values.DATABASE_URL ?? null,
-    nats: natsOf(values),
+    nats: natsOf(values, problems),
     bootstrapApiKey: values.BOOTSTRAP_API_KEY ?? null,
     apiKey: values.ASSAY_API_KEY ?? values.BOOTSTRAP_API_KEY ?? null,
     logLevel: values.LOG_LEVEL,
@@ -168,7 +172,7 @@ export function readConfig(environment: Environment): ConfigResult {
 
 /** Returns a sentence for each rule about two variables that is broken. */
 function brokenPairs(values: Values): string[] {
-  const { GATEWAY_PORT, API_PORT, DRAIN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, NATS_URL, NATS_CREDS } = values;
+  const { GATEWAY_PORT, API_PORT, DRAIN_DELAY_MS, SHUTDOWN_TIMEOUT_MS, NATS_URL } = values;
   const problems: string[] = [];
   if (GATEWAY_PORT !== 0 && GATEWAY_PORT === API_PORT) {
     problems.push(`API_PORT must differ from GATEWAY_PORT, but both are ${API_PORT}`);
@@ -178,8 +182,10 @@ function brokenPairs(values: Values): string[] {
       `DRAIN_DELAY_MS must be less than SHUTDOWN_TIMEOUT_MS, which is ${SHUTDOWN_TIMEOUT_MS}, but is ${DRAIN_DELAY_MS}`,
     );
   }
-  if (NATS_CREDS !== undefined && NATS_URL === undefined) {
-    problems.push('NATS_CREDS needs NATS_URL, which is not set');
+  for (const name of ['NATS_CREDS', 'NATS_CERT_FILE'] as const) {
+    if (values[name] !== undefined && NATS_URL === undefined) {
+      problems.push(`${name} needs NATS_URL, which is not set`);
+    }
   }
   return problems;
 }
@@ -188,9 +194,13 @@ function socketFdsOf({ GATEWAY_SOCKET_FD: first, GATEWAY_SOCKET_FDS: count }: Va
   return first === undefined ? [] : Array.from({ length: count }, (_, place) => first + place);
 }
 
-function natsOf({ NATS_URL, NATS_CREDS }: Values): Config['nats'] {
+function natsOf(values: Values, problems: string[]): Config['nats'] {
+  const { NATS_URL, NATS_CREDS, NATS_CERT_FILE, NATS_KEY_FILE } = values;
+  const certificate = { certFile: NATS_CERT_FILE, keyFile: NATS_KEY_FILE };
+  const clientCertificate = readTls('NATS', certificate, problems);
   if (NATS_URL === undefined) return null;
-  return { servers: NATS_URL, credentialsFile: NATS_CREDS === undefined ? null : resolve(NATS_CREDS) };
+  const credentialsFile = NATS_CREDS === undefined ? null : resolve(NATS_CREDS);
+  return { servers: NATS_URL, credentialsFile, clientCertificate };
 }
 
 /** A gateway of this environment, which is called where no other is named, shows the certificate of this environment. */

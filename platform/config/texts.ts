@@ -48,7 +48,16 @@ function isEncoded(text: string): boolean {
   }
 }
 
-/** The addresses of several servers. */
+/** Returns whether servers have one account: the first one's, which the others may leave out. */
+function haveOneAccount(servers: readonly string[]): boolean {
+  const [first, ...others] = servers.map((server) => {
+    const { username, password } = new URL(server);
+    return `${username}:${password}`;
+  });
+  return others.every((account) => account === ':' || account === first);
+}
+
+/** The addresses of several servers, with one account. */
 export function servers(protocols: readonly string[], example: string, about: About) {
   const form = `addresses like ${example}, with commas between them`;
   const rule = `must be ${form}, and special characters of the password encoded, as %40 for @`;
@@ -56,7 +65,10 @@ export function servers(protocols: readonly string[], example: string, about: Ab
     form,
     (text) => {
       const value = text.split(',').map((part) => withoutSlashes(part.trim()));
-      return value.every((one) => isServer(one, protocols)) ? { value } : { problem: rule };
+      if (!value.every((one) => isServer(one, protocols))) return { problem: rule };
+      if (!haveOneAccount(value))
+        return { problem: 'must have one account for all servers, in the first of them' };
+      return { value };
     },
     about,
   );

@@ -41,7 +41,18 @@ export const VARIABLES = Type.Object({
     group: 'Storage',
     roles: PROCESSES,
     description:
-      'A credentials file for `NATS_URL`. It is read again for each connection, so it can be renewed while Assay runs.',
+      'A credentials file for `NATS_URL`, or a file with the seed of an nkey. It is read again for each connection, so it can be renewed while Assay runs.',
+  }),
+  NATS_CERT_FILE: optionalText('a PEM file', {
+    group: 'Storage',
+    roles: PROCESSES,
+    description:
+      'The client certificate for servers of `NATS_URL` that ask for one. It needs `NATS_KEY_FILE`; both files are read again for each connection, which is made with TLS.',
+  }),
+  NATS_KEY_FILE: optionalText('a PEM file', {
+    group: 'Storage',
+    roles: PROCESSES,
+    description: 'The private key of `NATS_CERT_FILE`, without a passphrase.',
   }),
   RETENTION_DAYS: integer(0, 36_500, {
     default: 0,

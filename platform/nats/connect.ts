@@ -3,11 +3,18 @@ import { readFileSync } from 'node:fs';
 import type { NatsConnection, NodeConnectionOptions } from '@nats-io/transport-node';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '../observability/log.ts';
+import type { CertificateFiles } from '../tls/mod.ts';
 
 export type { NatsConnection } from '@nats-io/transport-node';
 
-/** The addresses of the servers, and the file of this account's credentials. */
-export type NatsAddress = { servers: string[]; credentialsFile: string | null };
+export type NatsAddress = {
+  /** The addresses of the servers. */
+  servers: string[];
+  /** The file of this account's credentials, or of its nkey's seed. */
+  credentialsFile: string | null;
+  /** For servers that ask for one. */
+  clientCertificate?: CertificateFiles | null;
+};
 
 export type ConnectNatsOptions = {
   address: NatsAddress;
@@ -43,13 +50,21 @@ type Library = typeof import('./library.ts');
 
 const loadLibrary = (): Promise<Library> => import('./library.ts');
 
+/** The seed of a user's nkey, which is in a file of its own where there are no JWTs. */
+const SEED = /^SU[A-Z2-7]{56}$/;
+
 function credentialsOf(
-  { credsAuthenticator }: Library,
+  { credsAuthenticator, nkeyAuthenticator }: Library,
   address: NatsAddress,
 ): Pick<NodeConnectionOptions, 'authenticator'> {
   const { credentialsFile } = address;
   if (credentialsFile === null) return {};
-  const answerFrom = (credentials: Buffer, nonce?: string) => credsAuthenticator(credentials)(nonce);
+  const answerFrom = (credentials: Buffer, nonce?: string) => {
+    const seed = credentials.toString('latin1').trim();
+    return SEED.test(seed)
+      ? nkeyAuthenticator(Buffer.from(seed))(nonce)
+      : credsAuthenticator(credentials)(nonce);
+  };
   try {
     let valid = readFileSync(credentialsFile);
     // The authenticator parses the file only when a server asks for it. A problem should be known before that.
@@ -82,10 +97,16 @@ function accountOf(address: NatsAddress): Pick<NodeConnectionOptions, 'user' | '
   return url.password === '' ? { token: user } : { user, pass: decodeURIComponent(url.password) };
 }
 
+/** Returns what makes the client encrypt, or end when it cannot. It reads the files for each connection. */
+function tlsOf({ servers, clientCertificate }: NatsAddress): Pick<NodeConnectionOptions, 'tls'> {
+  if (clientCertificate) return { tls: { ...clientCertificate } };
+  return servers.some((server) => server.startsWith('tls:')) ? { tls: {} } : {};
+}
+
 function optionsOf(library: Library, { address, name }: ConnectNatsOptions): NodeConnectionOptions {
   return {
     servers: address.servers.map((server) => new URL(server).host),
-    ...(address.servers.some((server) => server.startsWith('tls:')) && { tls: {} }),
+    ...tlsOf(address),
     ...accountOf(address),
     ...credentialsOf(library, address),
     name,

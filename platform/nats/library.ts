@@ -3,5 +3,6 @@ export {
   AuthorizationError,
   connect,
   credsAuthenticator,
+  nkeyAuthenticator,
   UserAuthenticationExpiredError,
 } from '@nats-io/transport-node';

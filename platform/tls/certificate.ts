@@ -9,8 +9,12 @@ export type CertificateFiles = { certFile: string; keyFile: string };
 
 type Reading = { context: SecureContext } | { problems: string[] };
 
+/** The names of the variables that set the paths. */
+type FileNames = { cert: string; key: string };
+const SERVER_FILES: FileNames = { cert: 'TLS_CERT_FILE', key: 'TLS_KEY_FILE' };
+
 /** Reads both files. Problems name the variables that set the paths, and never quote the files. */
-export function readCertificate({ certFile, keyFile }: CertificateFiles): Reading {
+export function readCertificate({ certFile, keyFile }: CertificateFiles, names = SERVER_FILES): Reading {
   const problems: string[] = [];
   const attempt = <T>(rule: string, read: () => T): T | null => {
     try {
@@ -22,20 +26,20 @@ export function readCertificate({ certFile, keyFile }: CertificateFiles): Readin
   };
   const read = (name: string, path: string) =>
     attempt(`${name} must be a file that can be read`, () => readFileSync(path, 'utf8'));
-  const cert = read('TLS_CERT_FILE', certFile);
-  const key = read('TLS_KEY_FILE', keyFile);
+  const cert = read(names.cert, certFile);
+  const key = read(names.key, keyFile);
   const parsedCert =
-    cert !== null ? attempt('TLS_CERT_FILE must hold a certificate as PEM', () => parse(cert)) : null;
+    cert !== null ? attempt(`${names.cert} must hold a certificate as PEM`, () => parse(cert)) : null;
   const parsedKey =
     key !== null
-      ? attempt('TLS_KEY_FILE must hold a private key as PEM, without a passphrase', () => parseKey(key))
+      ? attempt(`${names.key} must hold a private key as PEM, without a passphrase`, () => parseKey(key))
       : null;
   if (cert === null || key === null || parsedCert === null || parsedKey === null) return { problems };
   if (!parsedCert.checkPrivateKey(parsedKey))
     return {
-      problems: ['TLS_KEY_FILE must be the key of the first certificate in TLS_CERT_FILE, but is another'],
+      problems: [`${names.key} must be the key of the first certificate in ${names.cert}, but is another`],
     };
-  const context = attempt('TLS_CERT_FILE and TLS_KEY_FILE must be fit for TLS', () =>
+  const context = attempt(`${names.cert} and ${names.key} must be fit for TLS`, () =>
     createSecureContext({ cert, key }),
   );
   return context === null ? { problems } : { context };

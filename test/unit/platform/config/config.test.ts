@@ -118,7 +118,16 @@ const problems: [Record<string, string>, string][] = [
   [{ NATS_URL: 'nats://u:pass%zz@a:4222' }, NATS_PROBLEM],
   [{ NATS_URL: 'nats://u:p@secret/word@a:4222' }, NATS_PROBLEM],
   [{ NATS_URL: 'nats://u:p#word@a:4222' }, NATS_PROBLEM],
+  [
+    { NATS_URL: 'nats://u:p@a:4222,nats://v:p@b:4222' },
+    'NATS_URL must have one account for all servers, in the first of them',
+  ],
+  [
+    { NATS_URL: 'nats://a:4222,nats://u:p@b:4222' },
+    'NATS_URL must have one account for all servers, in the first of them',
+  ],
   [{ NATS_CREDS: '/etc/nats.creds' }, 'NATS_CREDS needs NATS_URL, which is not set'],
+  [{ NATS_KEY_FILE: '/etc/key.pem' }, 'NATS_KEY_FILE needs NATS_CERT_FILE, which is not set'],
   [{ RETENTION_DAYS: 'forever' }, 'RETENTION_DAYS must be a whole number from 0 to 36500, but is "forever"'],
   [
     { BOOTSTRAP_API_KEY: 'too-short' },
