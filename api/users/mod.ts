@@ -14,7 +14,7 @@ import {
 } from '#core/contracts/users.ts';
 import { parseFilter } from '#core/filter/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
-import { nanoToUsd, runStatement } from '../requests/mod.ts';
+import { runStatement, usdOrNull } from '../requests/mod.ts';
 import {
   type TimeSpan,
   type UserMetricsQuery,
@@ -41,7 +41,7 @@ export function createUserService({ sql }: { sql: Sql }): UserService {
       const rows = await inOrganization(sql, organizationId, (tx) =>
         runStatement<UserTotalsRow>(tx, statement),
       );
-      return rows.map(({ cost_nano, ...row }) => ({ ...row, cost: nanoToUsd(cost_nano) }));
+      return rows.map(({ cost_nano, ...row }) => ({ ...row, cost: usdOrNull(cost_nano) }));
     },
 
     async queryMetrics(organizationId, body) {
@@ -96,7 +96,7 @@ function pageOf(rows: readonly UserMetricsRow[]): UserMetricsPage {
       average_tokens_per_request: row.average_tokens_per_request,
       total_completion_tokens: row.total_completion_tokens,
       total_prompt_tokens: row.total_prompt_tokens,
-      cost: nanoToUsd(row.cost),
+      cost: usdOrNull(row.cost),
     });
   }
   return { users, count: rows[0]!.count, hasUsers: rows[0]!.has_users };

@@ -19,13 +19,13 @@ export type UserMetricsQuery = UserPage & {
   sort: { metric: UserMetric; direction: 'asc' | 'desc' };
 };
 
-/** A row of `userTotalsStatement`; nano-dollars as text. */
+/** A row of `userTotalsStatement`; nano-dollars as text, null where no cost is known. */
 export type UserTotalsRow = {
   user_id: string;
   count: number;
   prompt_tokens: number;
   completion_tokens: number;
-  cost_nano: string;
+  cost_nano: string | null;
 };
 
 /** A row of `userMetricsStatement`: a user, or nulls when the page has none, beside the number of all. */
@@ -41,7 +41,7 @@ export type UserMetricsRow = {
   average_tokens_per_request: number;
   total_completion_tokens: number;
   total_prompt_tokens: number;
-  cost: string;
+  cost: string | null;
 };
 
 const NO_FILTER: RequestCondition = {
@@ -78,7 +78,7 @@ export function userTotalsStatement(organizationId: string, query: UserTotalsQue
     query.userIds === null ? '' : `and r.user_id = any(${parameters.bind(query.userIds, 'text[]')})`;
   const text = `
     select r.user_id, count(*)::float8 as count, coalesce(sum(r.prompt_tokens), 0)::float8 as prompt_tokens,
-      coalesce(sum(r.completion_tokens), 0)::float8 as completion_tokens, coalesce(sum(r.cost_nano), 0)::text as cost_nano
+      coalesce(sum(r.completion_tokens), 0)::float8 as completion_tokens, sum(r.cost_nano)::text as cost_nano
     from assay.requests r
     where ${condition} ${some}
     group by r.user_id
@@ -96,7 +96,7 @@ export function userMetricsStatement(organizationId: string, query: UserMetricsQ
   const organization = parameters.bind(organizationId, 'uuid');
   const condition = ofUsers(query.condition, query.span, organization, parameters);
   const zone = parameters.bind(query.zoneMinutes, 'int4');
-  const order = `u.${query.sort.metric} ${query.sort.direction}, u.user_id`;
+  const order = `u.${query.sort.metric} ${query.sort.direction} nulls last, u.user_id`;
   const text = `
     with days as (
       select r.user_id, (r.created_at at time zone 'UTC' - make_interval(mins => ${zone}))::date as day,
@@ -113,7 +113,7 @@ export function userMetricsStatement(organizationId: string, query: UserMetricsQ
           as average_tokens_per_request,
         coalesce(sum(completion_tokens), 0)::float8 as total_completion_tokens,
         coalesce(sum(prompt_tokens), 0)::float8 as total_prompt_tokens,
-        coalesce(sum(cost), 0) as cost
+        sum(cost) as cost
       from days group by user_id
     )
     select a.count, a.has_users, u.*

@@ -1,6 +1,6 @@
 import { type Static, Type } from '@sinclair/typebox';
 import { filterOrQ } from './filter-or-q.ts';
-import { closed, OneOf, Timestamp } from './shapes.ts';
+import { closed, Nullable, OneOf, Timestamp } from './shapes.ts';
 
 /** Users of one page. */
 const MAX_USERS = 1_000;
@@ -47,7 +47,10 @@ export const UserQueryBody = Type.Object(
 );
 export type UserQueryBody = Static<typeof UserQueryBody>;
 
-const Cost = Type.Number({ description: 'USD; requests without a known price count as 0' });
+const Cost = Nullable(
+  Type.Number(),
+  'USD, of the requests with a known price; null: none has one. Sorted last in both directions',
+);
 const Tokens = Type.Integer({ description: 'Requests whose tokens are unknown count as 0' });
 
 /** The totals of one user. */

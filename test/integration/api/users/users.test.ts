@@ -79,7 +79,7 @@ t.test('a query for users sums up their requests, those with the most first', as
   t.strictSame(await data(QUERY, {}), [
     { user_id: 'ann', count: 3, prompt_tokens: 30, completion_tokens: 6, cost: 1.500000001 },
     { user_id: 'bob', count: 1, prompt_tokens: 7, completion_tokens: 0, cost: 2 },
-    { user_id: '😀 zoë', count: 1, prompt_tokens: 0, completion_tokens: 0, cost: 0 },
+    { user_id: '😀 zoë', count: 1, prompt_tokens: 0, completion_tokens: 0, cost: null },
   ]);
 });
 
@@ -106,12 +106,14 @@ t.test('metrics of users have their days, times, averages and sums, the latest a
   t.strictSame(idsOf(page), ['😀 zoë', 'ann', 'bob']);
   t.strictSame(page.users.slice(1), [ANN, BOB]);
   t.strictSame(Object.keys(page.users[0]!), Object.keys(ANN));
+  t.match(page.users[0], { cost: null }, 'of a user without a known price');
   t.match(page, { count: 3, hasUsers: true });
 });
 
 t.test('metrics of users are sorted by any of their fields, ties by id', async (t) => {
   t.strictSame(idsOf(await metrics({ sort: { user_id: 'asc' } })), ['ann', 'bob', '😀 zoë']);
   t.strictSame(idsOf(await metrics({ sort: { cost: 'desc' } })), ['bob', 'ann', '😀 zoë']);
+  t.strictSame(idsOf(await metrics({ sort: { cost: 'asc' } })), ['ann', 'bob', '😀 zoë'], 'unknown last');
   t.strictSame(idsOf(await metrics({ sort: { active_for: 'asc' } })), ['bob', '😀 zoë', 'ann']);
   t.strictSame(idsOf(await metrics({ sort: { first_active: 'asc' } })), ['ann', 'bob', '😀 zoë']);
   for (const metric of Object.keys(ANN)) {

@@ -54,6 +54,17 @@ story("A user's id may be any text", async ({ t, page, organization }) => {
   await comesTo(t, () => page.locator('main img').count(), 0);
 });
 
+story('What a user cost is not said where no price is known', async ({ t, page, organization }) => {
+  await organization.insert([...requests('ada', 2), ...requests('bob', 1, { cost_nano: 0 })]);
+  const cost = () => page.locator('.fact-list').innerText();
+  await page.goto('/users/ada');
+  await comesToMatch(t, cost, /Requests\s+2\s+Errors\s+0\s+Cost\s+–/);
+  await page.goto('/users/bob');
+  await comesToMatch(t, cost, /Requests\s+1\s+Errors\s+0\s+Cost\s+\$0/);
+  await page.goto('/users');
+  await comesToMatch(t, () => page.getByRole('row').filter({ hasText: 'ada' }).innerText(), /ada\s+2\s+–/);
+});
+
 accessibleStory('The page of a user has no barrier', async ({ page, organization }) => {
   await organization.insert(requests('ada', 2, { session_id: 'talk', preview_in: 'Hello' }));
   await page.goto('/users/ada');
