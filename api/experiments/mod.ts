@@ -11,6 +11,7 @@ import type {
   ExperimentState,
 } from '#core/contracts/experiment.ts';
 import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, noteUrgent, type TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
 import type { LogRequest } from '../log/mod.ts';
@@ -141,14 +142,16 @@ export function createExperimentService(
 
     get,
 
-    query: (organizationId, { datasetId, limit = DEFAULT_PAGE, after }) => {
+    query: (organizationId, { search = '', datasetId, limit = DEFAULT_PAGE, after }) => {
       const dataset = datasetId === undefined ? null : readUuid('dataset', datasetId);
+      const text = storableText(search);
       const last = after === undefined ? null : readUuid('experiment', after);
       return inOrganization(sql, organizationId, async (tx) => {
         const rows = await tx<ExperimentRow[]>`
           select x.*, n.*, g.* from (
             select * from assay.experiments
              where organization_id = ${organizationId} and (${dataset}::uuid is null or dataset_id = ${dataset}::uuid)
+               and (${text} = '' or name ilike ${`%${text.replace(/[\\%_]/g, '\\$&')}%`})
                and (${last}::uuid is null or (created_at, experiment_id) < (
                  select created_at, experiment_id from assay.experiments
                   where organization_id = ${organizationId} and experiment_id = ${last}::uuid))

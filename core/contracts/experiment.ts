@@ -209,6 +209,7 @@ export type ExperimentBody = Static<typeof ExperimentBody>;
 
 export const ExperimentQueryBody = Type.Object(
   {
+    search: Type.Optional(Type.String({ maxLength: 1_000, description: 'A part of the name, in any case' })),
     datasetId: Type.Optional(Id),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 100, default: 20 })),
     after: Type.Optional(Type.String({ maxLength: 200, description: 'The `next` of the page before' })),

@@ -1,19 +1,24 @@
 /** The state of a comparison's page: all of it is in the address. */
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
+import { Chooser } from '../../parts/form/chooser.tsx';
 import { Field } from '../../parts/form/field.tsx';
 import { Select } from '../../parts/form/select.tsx';
 import { useAddressText } from '../../parts/form/use-address-text.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { useAddress } from '../../state/address.ts';
 import { experimentAddress, MOST_COMPARED } from '../experiments/address.ts';
+import { choiceName, experimentsOver } from '../experiments/load.ts';
 import { readMargin, type Wanted, withBaseline } from './address.ts';
 import { CLUSTERS_SHOWN } from './words.ts';
 
-export type ControlsProps = { wanted: Wanted; siblings: readonly ExperimentJson[] };
+export type ControlsProps = {
+  wanted: Wanted;
+  /** Those that are wanted. */
+  experiments: readonly ExperimentJson[];
+  datasetId: string;
+};
 
 const clusterOptions = Object.entries(CLUSTERS_SHOWN).map(([name, label]) => ({ name, label }));
-
-const labelOf = ({ name, dataset_version }: ExperimentJson) => `${name} (version ${dataset_version})`;
 
 /** Lets the address name other experiments; what was open belongs to those before. */
 function useChange() {
@@ -22,15 +27,14 @@ function useChange() {
     set({ baseline, candidates: candidates.join(','), candidate: null, metric: null, item: null });
 }
 
-function Candidates({ wanted: { baseline, candidates }, siblings }: ControlsProps) {
+function Candidates({ wanted: { baseline, candidates }, experiments, datasetId }: ControlsProps) {
   const change = useChange();
-  const others = siblings.filter(({ id }) => id !== baseline && !candidates.includes(id));
   return (
     <div class="field">
       <span id="comparison-candidates">Candidates</span>
       <ul class="chips plain-list" aria-labelledby="comparison-candidates">
         {candidates.map((id) => {
-          const name = siblings.find((one) => one.id === id)?.name ?? id;
+          const name = experiments.find((one) => one.id === id)?.name ?? id;
           return (
             <li key={id} class="chip text-chip">
               <a href={experimentAddress(id)}>
@@ -48,19 +52,17 @@ function Candidates({ wanted: { baseline, candidates }, siblings }: ControlsProp
           );
         })}
       </ul>
-      {candidates.length < MOST_COMPARED - 1 && others.length > 0 && (
-        <select
-          aria-label="Add a candidate"
+      {candidates.length < MOST_COMPARED - 1 && (
+        <Chooser
+          label="Add a candidate"
+          choices={experimentsOver(datasetId)}
+          none="Choose an experiment"
           value=""
-          onChange={({ currentTarget }) => change([baseline, ...candidates, currentTarget.value])}
-        >
-          <option value="">Add a candidate</option>
-          {others.map((one) => (
-            <option key={one.id} value={one.id}>
-              {labelOf(one)}
-            </option>
-          ))}
-        </select>
+          onChange={(id) => change([baseline, ...candidates, id])}
+          labelOf={choiceName}
+          without={[baseline, ...candidates]}
+          empty="There is no other one over this dataset."
+        />
       )}
     </div>
   );
@@ -81,18 +83,20 @@ function Margin() {
 }
 
 /** Shows the choices. */
-export function Controls({ wanted, siblings }: ControlsProps) {
+export function Controls(props: ControlsProps) {
+  const { wanted, datasetId } = props;
   const { set } = useAddress();
   const change = useChange();
   return (
     <section class="card comparison-controls" aria-label="What is compared">
-      <Select
+      <Chooser
         label="Baseline"
-        options={siblings.map((one) => ({ name: one.id, label: labelOf(one) }))}
+        choices={experimentsOver(datasetId)}
         value={wanted.baseline}
         onChange={(id) => change(withBaseline(wanted, id))}
+        labelOf={choiceName}
       />
-      <Candidates wanted={wanted} siblings={siblings} />
+      <Candidates {...props} />
       <Select
         label="Not independent"
         options={clusterOptions}

@@ -7,7 +7,7 @@ import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { useAddress } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
-import { useExperiment, useSiblings } from '../experiments/load.ts';
+import { useExperiment, useExperiments } from '../experiments/load.ts';
 import { isUnderWay } from '../experiments/words.ts';
 import { readWanted, type Wanted } from './address.ts';
 import { Controls } from './controls.tsx';
@@ -49,17 +49,8 @@ function LeftOut({ comparison: { candidates } }: { comparison: ComparisonJson })
 }
 
 /** Says that numbers will change while experiments are under way. */
-function Unfinished({
-  wanted,
-  siblings,
-  reload,
-}: {
-  wanted: Wanted;
-  siblings: readonly ExperimentJson[];
-  reload: () => void;
-}) {
-  const ids = [wanted.baseline, ...wanted.candidates];
-  const open = siblings.filter((one) => ids.includes(one.id) && isUnderWay(one));
+function Unfinished({ experiments, reload }: { experiments: readonly ExperimentJson[]; reload: () => void }) {
+  const open = experiments.filter(isUnderWay);
   if (open.length === 0) return null;
   return (
     <div class="experiment-stop" role="status">
@@ -79,16 +70,18 @@ export function ExperimentComparison() {
   const { query } = useAddress();
   const wanted = readWanted(query);
   const baseline = useExperiment(wanted.baseline === '' ? null : wanted.baseline);
-  const siblings = useSiblings(baseline.data?.dataset_id ?? null);
+  const chosen = useExperiments(wanted.candidates);
+  const experiments = [baseline.data, chosen.data].flatMap((one) => one ?? []);
   const { data, failure, isLoading, reload } = useComparison(wanted);
   const reloadAll = () => {
-    siblings.reload();
+    baseline.reload();
+    chosen.reload();
     reload();
   };
   useKeys('Comparison of experiments', {
     r: { what: 'Compare again', run: reloadAll },
   });
-  const failures = [baseline, siblings, { failure, reload }];
+  const failures = [baseline, chosen, { failure, reload }];
   const failed = failures.find((one) => one.failure !== null);
   return (
     <div class={isLoading ? 'comparison busy' : 'comparison'}>
@@ -104,13 +97,13 @@ export function ExperimentComparison() {
           Pick up to four experiments in <a href="/experiments">the list</a>, and compare them.
         </p>
       )}
-      {siblings.data !== null && <Controls wanted={wanted} siblings={siblings.data} />}
-      {siblings.data !== null && wanted.candidates.length === 0 && (
+      {baseline.data !== null && (
+        <Controls wanted={wanted} experiments={experiments} datasetId={baseline.data.dataset_id} />
+      )}
+      {baseline.data !== null && wanted.candidates.length === 0 && (
         <p class="empty">Choose a candidate to compare with the baseline.</p>
       )}
-      {siblings.data !== null && data !== null && (
-        <Unfinished wanted={wanted} siblings={siblings.data} reload={reloadAll} />
-      )}
+      {data !== null && <Unfinished experiments={experiments} reload={reloadAll} />}
       {data === null && isLoading && <p class="muted">Comparing item by item …</p>}
       {data !== null && failure === null && (
         <>

@@ -1,15 +1,15 @@
 /** The actions on an experiment: pause, resume, cancel, compare. */
-import { useId, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import { call } from '../../client/call.ts';
 import { Confirm } from '../../parts/dialog/confirm.tsx';
-import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { Chooser } from '../../parts/form/chooser.tsx';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
 import { attempt, tell } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { comparisonAddress } from '../experiments/address.ts';
-import { useSiblings } from '../experiments/load.ts';
+import { choiceName, experimentsOver } from '../experiments/load.ts';
 import { withBaselineFirst } from '../experiments/words.ts';
 
 type Verb = 'pause' | 'resume' | 'cancel';
@@ -60,32 +60,26 @@ export function Actions({ experiment: { id, state }, onChange }: ActionsProps) {
 /** Chooses another experiment over the same dataset, and leads to the comparison with it. */
 export function CompareWith({ experiment }: Pick<ActionsProps, 'experiment'>) {
   const { go } = useAddress();
-  const id = useId();
-  const [chosen, setChosen] = useState('');
-  const { data, failure, reload } = useSiblings(experiment.dataset_id);
-  const others = (data ?? []).filter((one) => one.id !== experiment.id);
-  const other = others.find((one) => one.id === chosen);
-  if (data !== null && others.length === 0)
-    return <p class="muted">No other experiment is over this dataset: there is nothing to compare with.</p>;
+  const [other, setOther] = useState<ExperimentJson | null>(null);
   return (
     <form
       class="experiment-compare"
       onSubmit={(event) => {
         event.preventDefault();
-        if (other !== undefined) go(comparisonAddress(withBaselineFirst([experiment, other])));
+        if (other !== null) go(comparisonAddress(withBaselineFirst([experiment, other])));
       }}
     >
-      <FailureNotice failure={failure} retry={reload} />
-      <label for={id}>Compare with</label>
-      <select id={id} value={chosen} onChange={({ currentTarget }) => setChosen(currentTarget.value)}>
-        <option value="">Choose an experiment</option>
-        {others.map(({ id, name, dataset_version }) => (
-          <option key={id} value={id}>
-            {name} (version {dataset_version})
-          </option>
-        ))}
-      </select>
-      <button type="submit" disabled={other === undefined}>
+      <Chooser
+        label="Compare with"
+        choices={experimentsOver(experiment.dataset_id)}
+        none="Choose an experiment"
+        value={other?.id ?? ''}
+        onChange={(_, chosen) => setOther(chosen)}
+        labelOf={choiceName}
+        without={[experiment.id]}
+        empty="No other experiment is over this dataset: there is nothing to compare with."
+      />
+      <button type="submit" disabled={other === null}>
         Compare
       </button>
     </form>

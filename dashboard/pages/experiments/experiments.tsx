@@ -2,9 +2,12 @@
 import { useState } from 'preact/hooks';
 import type { ExperimentJson, ExperimentListJson } from '#core/contracts/experiment.ts';
 import { call } from '../../client/call.ts';
-import { datasetOptions, useDatasets } from '../../parts/datasets/load.ts';
+import { DATASETS } from '../../parts/datasets/load.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { Chooser } from '../../parts/form/chooser.tsx';
+import { Field } from '../../parts/form/field.tsx';
 import { WithScope } from '../../parts/form/scope.tsx';
+import { useAddressText } from '../../parts/form/use-address-text.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { Older } from '../../parts/table/older.tsx';
 import { ROW_LINK, useRowKeys } from '../../parts/table/row-keys.ts';
@@ -22,14 +25,15 @@ import { isUnderWay, withBaselineFirst } from './words.ts';
 const PAGE_SIZE = 20;
 
 /** The experiments, asked for every second while one is under way. */
-function useExperiments(datasetId: string): Pages<ExperimentJson> {
+function useListed({ search = '', dataset = '' }: Readonly<Record<string, string>>): Pages<ExperimentJson> {
   const [everyMs, setEveryMs] = useState(REST_MS);
   const pages = usePages(
-    `experiments ${datasetId}`,
+    `listed experiments ${JSON.stringify([search, dataset])}`,
     async (after, signal) => {
       const body = {
         limit: PAGE_SIZE,
-        ...(datasetId !== '' && { datasetId }),
+        ...(search !== '' && { search }),
+        ...(dataset !== '' && { datasetId: dataset }),
         ...(after !== null && { after }),
       };
       const { experiments, next } = await call<ExperimentListJson>(
@@ -102,23 +106,25 @@ function columnsOf(names: Names, picks: Picks): Column<ExperimentJson>[] {
   ];
 }
 
-function DatasetChoice() {
+function Filters() {
   const { query, set } = useAddress();
-  const { data } = useDatasets();
-  const chosen = query.dataset ?? '';
+  const text = useAddressText('search');
   return (
-    <select
-      class="experiments-dataset"
-      aria-label="Dataset"
-      value={chosen}
-      onChange={({ currentTarget }) => set({ dataset: currentTarget.value })}
-    >
-      {datasetOptions('All datasets', data ?? [], chosen).map(({ name, label }) => (
-        <option key={name} value={name}>
-          {label}
-        </option>
-      ))}
-    </select>
+    <div class="filters">
+      <Field
+        label="Name"
+        control={(attributes) => (
+          <input {...attributes} {...text} type="search" placeholder="A part of the name" />
+        )}
+      />
+      <Chooser
+        label="Dataset"
+        choices={DATASETS}
+        none="All datasets"
+        value={query.dataset ?? ''}
+        onChange={(dataset) => set({ dataset })}
+      />
+    </div>
   );
 }
 
@@ -141,7 +147,7 @@ function PickBar({ picked, onClear }: { picked: readonly ExperimentJson[]; onCle
 }
 
 function Empty({ isFiltered }: { isFiltered: boolean }) {
-  if (isFiltered) return <p>No experiment is over this dataset yet.</p>;
+  if (isFiltered) return <p>No experiment matches.</p>;
   return (
     <>
       <h2>No experiments yet</h2>
@@ -159,7 +165,7 @@ export function Experiments() {
   const datasetId = query.dataset ?? '';
   const box = useRowKeys('Experiments', 'experiment');
   const [pickedIds, setPickedIds] = useState<readonly string[]>([]);
-  const { rows, failure, isLoading, reload, more } = useExperiments(datasetId);
+  const { rows, failure, isLoading, reload, more } = useListed(query);
   const { names, resource } = useNames(rows);
   const picked = rows.filter(({ id }) => pickedIds.includes(id));
   const pick = ({ id }: ExperimentJson, isPicked: boolean) =>
@@ -176,7 +182,6 @@ export function Experiments() {
     <>
       <header class="page-head">
         <h1>Experiments</h1>
-        <DatasetChoice />
         <WithScope scope="write" what="make experiments">
           <a class="button primary" href={newAddress}>
             New experiment
@@ -187,6 +192,7 @@ export function Experiments() {
         failure={failure ?? resource.failure}
         retry={failure === null ? resource.reload : reload}
       />
+      <Filters />
       <PickBar picked={picked} onClear={() => setPickedIds([])} />
       <div ref={box}>
         <Table
@@ -195,7 +201,7 @@ export function Experiments() {
           rows={rows}
           keyOf={({ id }) => id}
           isLoading={isLoading}
-          empty={<Empty isFiltered={datasetId !== ''} />}
+          empty={<Empty isFiltered={datasetId !== '' || query.search !== undefined} />}
         />
       </div>
       <Older more={more} />

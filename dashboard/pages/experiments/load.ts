@@ -1,18 +1,22 @@
 /** The data that the pages of experiments load. */
 import type { DatasetJson } from '#core/contracts/dataset.ts';
-import type { ExperimentJson, ExperimentListJson, Target } from '#core/contracts/experiment.ts';
+import type {
+  ExperimentJson,
+  ExperimentListJson,
+  ExperimentQueryBody,
+  Target,
+} from '#core/contracts/experiment.ts';
 import type { PromptJson } from '#core/contracts/prompt.ts';
 import { ApiFailure, call } from '../../client/call.ts';
 import type { Evaluator } from '../../client/evaluators.ts';
 import { createGate } from '../../client/gate.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import { datasetPath } from '../../parts/datasets/load.ts';
+import { type Choices, MOST_CHOICES } from '../../parts/form/chooser.tsx';
 
 /** While something runs. */
 export const POLL_MS = 1_000;
 export const REST_MS = 15_000;
-/** Experiments of one answer: the most that the API returns. */
-const MOST_LISTED = 100;
 
 /** Names by ids, of what experiments are made of. What is there no more has none. */
 export type Names = {
@@ -26,6 +30,12 @@ const NO_NAMES: Names = { datasets: new Map(), prompts: new Map(), evaluators: n
 /** Of the six connections that a browser has to one host. */
 const gate = createGate(3);
 
+/** Stands for a thing that is there no more. */
+function orUnknown(error: unknown): null {
+  if (error instanceof ApiFailure && error.status === 404) return null;
+  throw error;
+}
+
 async function namesOf(
   ids: readonly string[],
   pathOf: (id: string) => string,
@@ -33,16 +43,9 @@ async function namesOf(
 ): Promise<ReadonlyMap<string, string>> {
   const found = await Promise.all(
     ids.map(async (id): Promise<[string, string][]> => {
-      try {
-        const { name } = await gate(
-          () => call<DatasetJson | PromptJson>('GET', pathOf(id), undefined, signal),
-          signal,
-        );
-        return [[id, name]];
-      } catch (error) {
-        if (error instanceof ApiFailure && error.status === 404) return [];
-        throw error;
-      }
+      const load = () => call<DatasetJson | PromptJson>('GET', pathOf(id), undefined, signal);
+      const found = await gate(load, signal).catch(orUnknown);
+      return found === null ? [] : [[id, found.name]];
     }),
   );
   return new Map(found.flat());
@@ -79,11 +82,31 @@ export function useNames(experiments: readonly ExperimentJson[]): {
   return { names: resource.data ?? NO_NAMES, resource };
 }
 
-/** Loads the newest experiments over a dataset; null: over none. */
-export function useSiblings(datasetId: string | null): Resource<ExperimentJson[]> {
-  return useResource(datasetId === null ? null : `experiments over ${datasetId}`, async (signal) => {
-    const body = { datasetId, limit: MOST_LISTED };
-    return (await call<ExperimentListJson>('POST', '/v1/experiment/query', body, signal)).experiments;
+function loadExperiment(id: string, signal: AbortSignal): Promise<ExperimentJson> {
+  return call('GET', `/v1/experiment/${encodeURIComponent(id)}`, undefined, signal);
+}
+
+/** Returns the experiments over a dataset, to choose of. */
+export function experimentsOver(datasetId: string): Choices<ExperimentJson> {
+  return {
+    key: `experiments over ${datasetId}`,
+    find: async (search, signal) => {
+      const body: ExperimentQueryBody = { datasetId, search, limit: MOST_CHOICES };
+      return (await call<ExperimentListJson>('POST', '/v1/experiment/query', body, signal)).experiments;
+    },
+    load: loadExperiment,
+  };
+}
+
+/** Names an experiment among those over one dataset. */
+export const choiceName = ({ name, dataset_version }: ExperimentJson) =>
+  `${name} (version ${dataset_version})`;
+
+/** Loads experiments; what is there no more is left out. */
+export function useExperiments(ids: readonly string[]): Resource<ExperimentJson[]> {
+  return useResource(`experiments ${ids}`, async (signal) => {
+    const loads = ids.map((id) => loadExperiment(id, signal).catch(orUnknown));
+    return (await Promise.all(loads)).flatMap((one) => one ?? []);
   });
 }
 
@@ -94,8 +117,7 @@ export function useExperiment(
 ): Resource<ExperimentJson> {
   return useResource(
     id === null ? null : `experiment ${id}`,
-    (signal) =>
-      call<ExperimentJson>('GET', `/v1/experiment/${encodeURIComponent(id ?? '')}`, undefined, signal),
+    (signal) => loadExperiment(id!, signal),
     options,
   );
 }

@@ -2,9 +2,10 @@
 import type { PromptVariableJson, PromptVersionJson } from '#core/contracts/prompt.ts';
 import { HiddenMarks } from '../../parts/draft/hidden-marks.tsx';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { Chooser } from '../../parts/form/chooser.tsx';
 import { Select } from '../../parts/form/select.tsx';
 import { TextField } from '../../parts/form/text-field.tsx';
-import { promptOptions, usePrompts, useVersions, versionName } from '../../parts/prompts/load.ts';
+import { PROMPTS, useVersions, versionName } from '../../parts/prompts/load.ts';
 import type { PromptChoice } from './draft.ts';
 
 const HINTS: Readonly<Record<string, string>> = {
@@ -53,7 +54,6 @@ export function PromptFields({
   prompt: PromptChoice | null;
   onChange: (prompt: PromptChoice | null) => void;
 }) {
-  const prompts = usePrompts();
   const promptId = prompt?.promptId ?? '';
   const versions = useVersions(prompt?.promptId ?? null);
   const list = versions.data ?? [];
@@ -61,10 +61,11 @@ export function PromptFields({
   const named = list.map((one) => ({ name: one.id, label: nameOf(one) }));
   return (
     <div class="form">
-      <FailureNotice failure={prompts.failure ?? versions.failure} retry={versions.reload} />
-      <Select
+      <FailureNotice failure={versions.failure} retry={versions.reload} />
+      <Chooser
         label="Prompt"
-        options={promptOptions('None', prompts.data ?? [], promptId)}
+        choices={PROMPTS}
+        none="None"
         value={promptId}
         onChange={(id) =>
           onChange(id === '' ? null : { promptId: id, versionId: '', inputs: prompt?.inputs ?? {} })

@@ -3,9 +3,9 @@ import { useState } from 'preact/hooks';
 import type { FromRequestsBody, FromRequestsJson } from '#core/contracts/dataset-sources.ts';
 import { call } from '../../client/call.ts';
 import { addedText } from '../../parts/datasets/added.ts';
-import { datasetAddress, datasetOptions, datasetPath, useDatasets } from '../../parts/datasets/load.ts';
+import { DATASETS, datasetAddress, datasetPath } from '../../parts/datasets/load.ts';
 import { Dialog } from '../../parts/dialog/dialog.tsx';
-import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { Chooser } from '../../parts/form/chooser.tsx';
 import { Form } from '../../parts/form/form.tsx';
 import { Select } from '../../parts/form/select.tsx';
 import { TextField } from '../../parts/form/text-field.tsx';
@@ -28,7 +28,6 @@ function Added({ id, result }: { id: string; result: FromRequestsJson }) {
 
 /** Says what became of the requests, and leads to the dataset. */
 export function DatasetDialog({ ids, onClose }: { ids: readonly string[]; onClose: () => void }) {
-  const { data, failure, reload } = useDatasets();
   const [id, setId] = useState('');
   const [expected, setExpected] = useState<Expected>('answer');
   const [split, setSplit] = useState('');
@@ -46,19 +45,17 @@ export function DatasetDialog({ ids, onClose }: { ids: readonly string[]; onClos
   };
   return (
     <Dialog title={`Add ${plural(ids.length, 'request')} to a dataset`} onClose={onClose}>
-      <FailureNotice failure={failure} retry={reload} />
       <Form verb="Add" onSubmit={add} isReady={id !== ''}>
-        <Select
+        <Chooser
           label="Dataset"
-          options={datasetOptions('Choose a dataset', data ?? [], id)}
+          choices={DATASETS}
+          none="Choose a dataset"
           value={id}
           onChange={setId}
-          hint={
-            data?.length === 0 && (
-              <>
-                There is no dataset yet: <a href="/datasets?new=1">make one</a> first.
-              </>
-            )
+          empty={
+            <>
+              There is no dataset yet: <a href="/datasets?new=1">make one</a> first.
+            </>
           }
         />
         <Select

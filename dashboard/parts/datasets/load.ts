@@ -2,6 +2,7 @@
 import type {
   DatasetJson,
   DatasetPage,
+  DatasetQueryBody,
   DatasetVersionPage,
   ItemPage,
   ItemQueryBody,
@@ -9,9 +10,9 @@ import type {
 import { call } from '../../client/call.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import { type AddressChanges, href } from '../../state/address.ts';
-import type { Option } from '../form/select.tsx';
+import { type Choices, MOST_CHOICES } from '../form/chooser.tsx';
 
-/** Datasets, versions or items of one answer: the most that the API returns. */
+/** Versions or items of one answer: the most that the API returns. */
 export const MOST_LISTED = 200;
 
 /** Returns the API's path of a dataset, or of something below it. */
@@ -24,20 +25,15 @@ export function datasetAddress(id: string, query: AddressChanges = {}): string {
   return href(`/datasets/${encodeURIComponent(id)}`, query);
 }
 
-/** Loads the newest datasets that are not archived. */
-export function useDatasets(): Resource<DatasetJson[]> {
-  return useResource('datasets to choose', async (signal) => {
-    const { datasets } = await call<DatasetPage>('POST', '/v1/dataset/query', { limit: MOST_LISTED }, signal);
-    return datasets;
-  });
-}
-
-/** Returns the choice of a dataset. One that is not among the newest is named by its id. */
-export function datasetOptions(none: string, datasets: readonly DatasetJson[], chosen: string): Option[] {
-  const known = datasets.map(({ id, name }) => ({ name: id, label: name }));
-  const isOther = chosen !== '' && datasets.every(({ id }) => id !== chosen);
-  return [{ name: '', label: none }, ...known, ...(isOther ? [{ name: chosen, label: chosen }] : [])];
-}
+/** The datasets that are not archived. */
+export const DATASETS: Choices<DatasetJson> = {
+  key: 'datasets',
+  find: async (search, signal) => {
+    const body: DatasetQueryBody = { search, limit: MOST_CHOICES };
+    return (await call<DatasetPage>('POST', '/v1/dataset/query', body, signal)).datasets;
+  },
+  load: (id, signal) => call<DatasetJson>('GET', datasetPath(id), undefined, signal),
+};
 
 /** Loads the newest versions of a dataset; null: of none. */
 export function useDatasetVersions(id: string | null): Resource<DatasetVersionPage> {

@@ -1,12 +1,17 @@
 /** Stored prompts, as several pages load them. */
-import type { PromptInputsJson, PromptJson, PromptVersionJson } from '#core/contracts/prompt.ts';
+import type {
+  PromptInputsJson,
+  PromptJson,
+  PromptQueryBody,
+  PromptVersionJson,
+} from '#core/contracts/prompt.ts';
 import { call } from '../../client/call.ts';
 import { loadPages } from '../../client/load-pages.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
-import type { Option } from '../form/select.tsx';
+import { type Choices, MOST_CHOICES } from '../form/chooser.tsx';
 
 const ROOT = '/v1/prompt-2025';
-/** Prompts, or versions, of one answer: the most that the API returns. */
+/** Versions of one answer: the most that the API returns. */
 const MOST_LISTED = 100;
 
 /** A version with its body. */
@@ -20,22 +25,14 @@ export function versionName({
   return `${major}.${minor}`;
 }
 
-/** Loads the prompts, the newest first. */
-export function usePrompts(): Resource<PromptJson[]> {
-  return useResource('prompts', (signal) =>
-    loadPages(MOST_LISTED, (offset) => {
-      const body = { page: offset / MOST_LISTED, pageSize: MOST_LISTED };
-      return call<PromptJson[]>('POST', `${ROOT}/query`, body, signal);
-    }),
-  );
-}
-
-/** Returns the choice of a prompt. One that is not among the newest is named by its id. */
-export function promptOptions(none: string, prompts: readonly PromptJson[], chosen: string): Option[] {
-  const known = prompts.map(({ id, name }) => ({ name: id, label: name }));
-  const isOther = chosen !== '' && prompts.every(({ id }) => id !== chosen);
-  return [{ name: '', label: none }, ...known, ...(isOther ? [{ name: chosen, label: chosen }] : [])];
-}
+export const PROMPTS: Choices<PromptJson> = {
+  key: 'prompts',
+  find: (search, signal) => {
+    const body: PromptQueryBody = { search, pageSize: MOST_CHOICES };
+    return call<PromptJson[]>('POST', `${ROOT}/query`, body, signal);
+  },
+  load: (id, signal) => call<PromptJson>('GET', `${ROOT}/id/${encodeURIComponent(id)}`, undefined, signal),
+};
 
 /** Loads the versions of a prompt, the newest first. */
 export function loadVersions(promptId: string, signal?: AbortSignal): Promise<PromptVersionJson[]> {
@@ -45,7 +42,7 @@ export function loadVersions(promptId: string, signal?: AbortSignal): Promise<Pr
   });
 }
 
-/** Loads the versions of a prompt as they are shown; null: of none. */
+/** Loads the versions of a prompt to choose of; null: of none. */
 export function useVersions(promptId: string | null): Resource<PromptVersionJson[]> {
   return useResource(promptId === null ? null : `prompt versions ${promptId}`, (signal) =>
     loadVersions(promptId!, signal),

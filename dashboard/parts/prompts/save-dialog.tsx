@@ -3,12 +3,11 @@ import { useState } from 'preact/hooks';
 import type { NewPromptBody, PromptUpdateBody } from '#core/contracts/prompt.ts';
 import { call } from '../../client/call.ts';
 import { Dialog } from '../dialog/dialog.tsx';
-import { FailureNotice } from '../failure/failure.tsx';
+import { Chooser } from '../form/chooser.tsx';
 import { Form } from '../form/form.tsx';
-import { Select } from '../form/select.tsx';
 import { TextField } from '../form/text-field.tsx';
 import { tell } from '../toast/toast.tsx';
-import { promptOptions, usePrompts, useVersions, versionName } from './load.ts';
+import { PROMPTS, useVersions, versionName } from './load.ts';
 
 /** Ids of a version and of its prompt. */
 export type VersionPlace = { promptId: string; versionId: string };
@@ -26,22 +25,6 @@ export type SaveDialogProps = {
 };
 
 const NEW = '';
-
-function PromptSelect({ value, onChange }: { value: string; onChange: (id: string) => void }) {
-  const { data, failure, reload } = usePrompts();
-  const prompts = data ?? [];
-  return (
-    <>
-      <FailureNotice failure={failure} retry={reload} />
-      <Select
-        label="Prompt"
-        options={promptOptions('A new prompt', prompts, value)}
-        value={value}
-        onChange={onChange}
-      />
-    </>
-  );
-}
 
 /** Asks for a name or a message, and saves. */
 export function SaveDialog({ body, base, onClose, onSaved }: SaveDialogProps) {
@@ -80,7 +63,13 @@ export function SaveDialog({ body, base, onClose, onSaved }: SaveDialogProps) {
   return (
     <Dialog title="Save as a prompt version" onClose={onClose}>
       <Form verb="Save" onSubmit={save}>
-        <PromptSelect value={promptId} onChange={setPromptId} />
+        <Chooser
+          label="Prompt"
+          choices={PROMPTS}
+          none="A new prompt"
+          value={promptId}
+          onChange={setPromptId}
+        />
         {promptId === NEW ? (
           <TextField label="Name" value={name} onInput={setName} />
         ) : (

@@ -1,13 +1,8 @@
 /** The dataset of a new experiment, its version and split. */
 import { useResource } from '../../../client/resource.ts';
-import {
-  datasetOptions,
-  loadItems,
-  MOST_LISTED,
-  useDatasets,
-  useDatasetVersions,
-} from '../../../parts/datasets/load.ts';
+import { DATASETS, loadItems, MOST_LISTED, useDatasetVersions } from '../../../parts/datasets/load.ts';
 import { FailureNotice } from '../../../parts/failure/failure.tsx';
+import { Chooser } from '../../../parts/form/chooser.tsx';
 import { Select } from '../../../parts/form/select.tsx';
 import { TextField } from '../../../parts/form/text-field.tsx';
 import { plural } from '../../../parts/formats/numbers.ts';
@@ -41,19 +36,19 @@ function useSize({ datasetId, version, split, repetitions }: FieldsProps['fields
 
 /** Shows the choices. */
 export function DatasetFields({ fields, change }: FieldsProps) {
-  const datasets = useDatasets();
   const { versions, list, size } = useSize(fields);
   const splits = useSplits(fields);
   return (
     <>
-      <FailureNotice failure={datasets.failure ?? versions.failure} retry={datasets.reload} />
+      <FailureNotice failure={versions.failure} retry={versions.reload} />
       <div class="field-row">
-        <Select
+        <Chooser
           label="Dataset"
-          options={datasetOptions('Choose a dataset', datasets.data ?? [], fields.datasetId)}
+          choices={DATASETS}
+          none="Choose a dataset"
           value={fields.datasetId}
           onChange={(datasetId) => change({ datasetId, version: '', split: '' })}
-          hint={datasets.data?.length === 0 ? 'There is no dataset yet.' : undefined}
+          empty="There is no dataset yet."
         />
         <Select
           label="Version"

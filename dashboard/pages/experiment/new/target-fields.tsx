@@ -1,9 +1,10 @@
 /** The target of an experiment: a model, a prompt, the same calls again, or the log. */
 import type { PromptVersionJson } from '#core/contracts/prompt.ts';
 import { FailureNotice } from '../../../parts/failure/failure.tsx';
+import { Chooser } from '../../../parts/form/chooser.tsx';
 import { type Option, Select } from '../../../parts/form/select.tsx';
 import { TextField } from '../../../parts/form/text-field.tsx';
-import { promptOptions, usePrompts, useVersions, versionName } from '../../../parts/prompts/load.ts';
+import { PROMPTS, useVersions, versionName } from '../../../parts/prompts/load.ts';
 import { MODELS, useModels } from '../../playground/models.tsx';
 import { type Fields, type Kind, membersFault } from './fields.ts';
 
@@ -70,15 +71,15 @@ function versionOptions(versions: readonly PromptVersionJson[]): Option[] {
 }
 
 function Prompt({ fields, change }: FieldsProps) {
-  const prompts = usePrompts();
   const versions = useVersions(fields.promptId === '' ? null : fields.promptId);
   return (
     <>
-      <FailureNotice failure={prompts.failure ?? versions.failure} />
+      <FailureNotice failure={versions.failure} retry={versions.reload} />
       <div class="field-row">
-        <Select
+        <Chooser
           label="Prompt"
-          options={promptOptions('Choose a prompt', prompts.data ?? [], fields.promptId)}
+          choices={PROMPTS}
+          none="Choose a prompt"
           value={fields.promptId}
           onChange={(promptId) => change({ promptId, promptVersion: '' })}
         />

@@ -82,6 +82,10 @@ t.test('an experiment has a run for each item of the split and each repetition',
     experiments: [{ id: made.id }],
     next: null,
   });
+  const named = async (search: string) =>
+    (await mine.call('POST', '/v1/experiment/query', { search, datasetId })).experiments.length;
+  t.equal(await named(made.name.slice(1).toUpperCase()), 1, 'a part of the name, in any case');
+  t.same([await named('%'), await named('a\0b')], [0, 0]);
 });
 
 t.test(
