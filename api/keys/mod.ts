@@ -9,6 +9,7 @@ import {
   type NewKeyJson,
   type RotateKeyBody,
 } from '#core/contracts/keys.ts';
+import { storableText } from '#core/contracts/storable-text.ts';
 import { findExcess, type Grant } from '#core/keys/mod.ts';
 import { type ApiKey, createKey, type KeyRecord, rotateKey } from '#platform/keys/mod.ts';
 import { inOrganization, noteUrgent, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
@@ -85,11 +86,12 @@ export function createKeyService({ sql, clock, announce }: KeyServiceOptions): K
         return { ...toKeyJson(record, nowMs), key };
       }),
 
-    list: ({ organizationId }, { state = null, ids, limit, offset }) => {
+    list: ({ organizationId }, { search = '', state = null, ids, limit, offset }) => {
       noteUrgent();
       return inOrganization(sql, organizationId, async (tx) => {
         const nowMs = clock.now();
         const page = {
+          search: storableText(search),
           state,
           ids: ids?.split(',') ?? null,
           at: new Date(nowMs),

@@ -24,8 +24,9 @@ export async function selectKey(
   return record;
 }
 
-/** A page of keys; `state` null: of every state, `at` being the present; `ids` null: with any id. */
+/** A page of keys; `search` '': of any text; `state` null: of every state, `at` being the present; `ids` null: with any id. */
 export type KeyPage = {
+  search: string;
   state: KeyState | null;
   ids: readonly string[] | null;
   at: Date;
@@ -37,13 +38,15 @@ export type KeyPage = {
 export function selectKeys(
   tx: TransactionSql,
   organizationId: string,
-  { state, ids, at, limit, offset }: KeyPage,
+  { search, state, ids, at, limit, offset }: KeyPage,
 ): Promise<KeyRecord[]> {
   return tx<KeyRecord[]>`
     select ${keyColumns(tx)} from ${keyTables(tx)}
     where k.organization_id = ${organizationId}
       and (${state}::text is null or ${state} = case
         when k.revoked_at is not null then 'revoked' when k.expires_at <= ${at} then 'expired' else 'active' end)
+      and (${search} = '' or concat_ws(E'\\n', k.name, k.prefix, k.owner, k.key_id::text, array_to_string(k.tags, E'\\n'))
+        ilike ${`%${search.replace(/[\\%_]/g, '\\$&')}%`})
       and (${listOrNull(ids)}::uuid[] is null or k.key_id = any (${listOrNull(ids)}::uuid[]))
     order by k.created_at desc, k.key_id
     limit ${limit} offset ${offset}`;

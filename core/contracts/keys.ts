@@ -126,6 +126,12 @@ export type NewKeyJson = Static<typeof NewKeyJson>;
 /** The parameters of a list of keys. */
 export const ListKeysQuery = Type.Object(
   {
+    search: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description: 'A part of the name, the prefix, the owner, a tag or the id, in any case',
+      }),
+    ),
     state: Type.Optional(OneOf<KeyState>(KEY_STATES)),
     ids: Type.Optional(
       Type.String({

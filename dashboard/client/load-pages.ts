@@ -1,7 +1,7 @@
 /** Lists that the API answers page by page, as a whole. */
 
 /** More things than these are not listed. */
-export const MOST_LOADED = 2_000;
+const MOST_LOADED = 2_000;
 
 /**
  * Loads a list page by page, until a page is not full or there are `MOST_LOADED`.

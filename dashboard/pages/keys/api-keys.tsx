@@ -1,16 +1,20 @@
 /** The API keys of the organization. */
 import { useState } from 'preact/hooks';
 import type { KeyJson, NewKeyJson } from '#core/contracts/keys.ts';
-import { MOST_LOADED } from '../../client/load-pages.ts';
+import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
+import { Older } from '../../parts/table/older.tsx';
 import { Table } from '../../parts/table/table.tsx';
+import { type Pages, usePages } from '../../parts/table/use-pages.ts';
 import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 import { KEY_COLUMNS } from './key-columns.tsx';
 import { ChangeKey, CreateKey, NewKey, RevokeKey, RotateKey } from './key-dialogs.tsx';
-import { findKeys, loadKeys } from './load-keys.ts';
+
+/** Keys of one page of the API. */
+const PAGE = 100;
 
 const STATES = [
   { name: '', label: 'Active' },
@@ -52,10 +56,16 @@ function Filters() {
   );
 }
 
-/** The dialog that the address names. */
+/** The dialog that the address names, for a key that is listed or not. */
 function Dialogs({ keys, reload }: { keys: readonly KeyJson[]; reload: () => void }) {
   const { query, set } = useAddress();
   const [made, setMade] = useState<NewKeyJson | null>(null);
+  const id = query.edit ?? query.rotate ?? query.revoke;
+  const listed = keys.find((key) => key.id === id);
+  const unlisted = useResource(id !== undefined && listed === undefined ? `key ${id}` : null, (signal) =>
+    call<KeyJson>('GET', `/v1/keys/${encodeURIComponent(id!)}`, undefined, signal),
+  );
+  const apiKey = listed ?? unlisted.data;
   const close = () => set({ new: null, edit: null, rotate: null, revoke: null });
   const show = (key: NewKeyJson) => {
     setMade(key);
@@ -64,25 +74,36 @@ function Dialogs({ keys, reload }: { keys: readonly KeyJson[]; reload: () => voi
   };
   if (made !== null) return <NewKey made={made} onClose={() => setMade(null)} />;
   if (query.new !== undefined) return <CreateKey onClose={close} onMade={show} />;
-  const named = (id: string | undefined) => keys.find((key) => key.id === id);
-  const [changed, rotated, revoked] = [named(query.edit), named(query.rotate), named(query.revoke)];
-  if (changed !== undefined) return <ChangeKey apiKey={changed} onClose={close} onChanged={reload} />;
-  if (rotated !== undefined) return <RotateKey apiKey={rotated} onClose={close} onMade={show} />;
-  if (revoked !== undefined) return <RevokeKey apiKey={revoked} onClose={close} onChanged={reload} />;
-  return null;
+  if (apiKey === null) return <FailureNotice failure={unlisted.failure} retry={unlisted.reload} />;
+  if (query.edit === id) return <ChangeKey apiKey={apiKey} onClose={close} onChanged={reload} />;
+  if (query.rotate === id) return <RotateKey apiKey={apiKey} onClose={close} onMade={show} />;
+  return <RevokeKey apiKey={apiKey} onClose={close} onChanged={reload} />;
+}
+
+/** Loads the keys of a state with a text, the newest first; `after` is how many came before. */
+function useKeyList(state: string, search: string): Pages<KeyJson> {
+  return usePages(`keys ${JSON.stringify([state, search])}`, async (after, signal) => {
+    const query = new URLSearchParams({
+      limit: String(PAGE),
+      offset: after ?? '0',
+      ...(state !== 'all' && { state }),
+      ...(search !== '' && { search }),
+    });
+    const rows = await call<KeyJson[]>('GET', `/v1/keys?${query}`, undefined, signal);
+    const next = rows.length < PAGE ? null : String(Number(after ?? 0) + rows.length);
+    return { rows, next };
+  });
 }
 
 /** Lists, creates, changes, rotates and revokes API keys. */
 export function ApiKeys() {
+  return may('write') ? <KeyList /> : <MissingScope scope="write" what="Seeing and making API keys" />;
+}
+
+function KeyList() {
   const { query } = useAddress();
-  const state = query.state === 'all' ? null : (query.state ?? 'active');
-  const mayWrite = may('write');
-  const { data, dataKey, failure, isLoading, reload } = useResource(
-    mayWrite ? `keys ${state}` : null,
-    (signal) => loadKeys(state, signal),
-  );
-  if (!mayWrite) return <MissingScope scope="write" what="Seeing and making API keys" />;
-  const found = findKeys(data ?? [], query.find ?? '');
+  const search = (query.find ?? '').trim();
+  const { data, rows, failure, isLoading, reload, more } = useKeyList(query.state ?? 'active', search);
   return (
     <>
       <Filters />
@@ -92,16 +113,14 @@ export function ApiKeys() {
         <Table
           caption="API keys"
           columns={KEY_COLUMNS}
-          rows={found}
+          rows={rows}
           keyOf={({ id }) => id}
-          isLoading={isLoading && dataKey !== `keys ${state}`}
-          empty={<p>{data.length === 0 ? 'There are no such keys.' : 'No key has this text.'}</p>}
+          isLoading={isLoading}
+          empty={<p>{search === '' ? 'There are no such keys.' : 'No key has this text.'}</p>}
         />
       )}
-      {data !== null && data.length >= MOST_LOADED && (
-        <p class="muted">These are the newest {MOST_LOADED} keys; there are more.</p>
-      )}
-      <Dialogs keys={data ?? []} reload={reload} />
+      <Older more={more} />
+      <Dialogs keys={rows} reload={reload} />
     </>
   );
 }

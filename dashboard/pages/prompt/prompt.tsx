@@ -6,8 +6,9 @@ import { useResource } from '../../client/resource.ts';
 import { CopyButton } from '../../parts/copy/copy.tsx';
 import { Confirm } from '../../parts/dialog/confirm.tsx';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
-import { loadVersion, useVersions, versionName, type WholeVersion } from '../../parts/prompts/load.ts';
+import { loadVersion, useVersionPages, versionName, type WholeVersion } from '../../parts/prompts/load.ts';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
+import { Older } from '../../parts/table/older.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
@@ -155,6 +156,7 @@ function Versions({
 }: {
   id: string;
   versions: readonly PromptVersionJson[];
+  more: (() => void) | null;
   isLoading: boolean;
   reload: () => void;
 }) {
@@ -193,6 +195,7 @@ function Versions({
         onCompare={(next) => set({ with: next }, { replace: true })}
         onRemove={setRemoved}
       />
+      <Older more={list.more} />
       {removed !== null && (
         <Confirm
           title={`Remove the environment ${removed.environment}?`}
@@ -221,7 +224,7 @@ export function PromptPage({ id }: { id: string }) {
   const prompt = useResource(`prompt ${id}`, (signal) =>
     call<PromptJson>('GET', `/v1/prompt-2025/id/${encodeURIComponent(id)}`, undefined, signal),
   );
-  const versions = useVersions(id);
+  const versions = useVersionPages(id);
   return (
     <div class="prompt">
       <p>
@@ -240,7 +243,8 @@ export function PromptPage({ id }: { id: string }) {
           <FailureNotice failure={versions.failure} retry={versions.reload} />
           <Versions
             id={id}
-            versions={versions.data ?? []}
+            versions={versions.rows}
+            more={versions.more}
             isLoading={versions.isLoading}
             reload={versions.reload}
           />

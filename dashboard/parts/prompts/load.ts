@@ -9,6 +9,7 @@ import { call } from '../../client/call.ts';
 import { loadPages } from '../../client/load-pages.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import { type Choices, MOST_CHOICES } from '../form/chooser.tsx';
+import { type Pages, usePages } from '../table/use-pages.ts';
 
 const ROOT = '/v1/prompt-2025';
 /** Versions of one answer: the most that the API returns. */
@@ -34,11 +35,26 @@ export const PROMPTS: Choices<PromptJson> = {
   load: (id, signal) => call<PromptJson>('GET', `${ROOT}/id/${encodeURIComponent(id)}`, undefined, signal),
 };
 
-/** Loads the versions of a prompt, the newest first. */
+function loadVersionsFrom(
+  promptId: string,
+  offset: number,
+  signal?: AbortSignal,
+): Promise<PromptVersionJson[]> {
+  const body = { promptId, offset, limit: MOST_LISTED };
+  return call<PromptVersionJson[]>('POST', `${ROOT}/query/versions`, body, signal);
+}
+
+/** Loads the versions of a prompt to choose of, the newest first. */
 export function loadVersions(promptId: string, signal?: AbortSignal): Promise<PromptVersionJson[]> {
-  return loadPages(MOST_LISTED, (offset) => {
-    const body = { promptId, offset, limit: MOST_LISTED };
-    return call<PromptVersionJson[]>('POST', `${ROOT}/query/versions`, body, signal);
+  return loadPages(MOST_LISTED, (offset) => loadVersionsFrom(promptId, offset, signal));
+}
+
+/** Loads the versions of a prompt page by page, the newest first. */
+export function useVersionPages(promptId: string): Pages<PromptVersionJson> {
+  return usePages(`prompt version pages ${promptId}`, async (after, signal) => {
+    const offset = Number(after ?? 0);
+    const rows = await loadVersionsFrom(promptId, offset, signal);
+    return { rows, next: rows.length < MOST_LISTED ? null : String(offset + rows.length) };
   });
 }
 

@@ -115,6 +115,18 @@ t.test('keys are found by their ids, of the own organization alone', async (t) =
   t.same(await list(Array.from({ length: 100 }, () => one!)), [one]);
 });
 
+t.test('keys are found by a part of what tells them apart, in any case', async (t) => {
+  const made = await make({ name: 'Nightly_100%', owner: 'Zoë@example.com', tags: ['x-ray', 'Yankee'] });
+  const find = async (search: string) => {
+    const { body } = await call(`/v1/keys?search=${encodeURIComponent(search)}`, { key: manager.key });
+    return (body.data as Shown[]).map(({ id }) => id);
+  };
+  for (const text of ['ghtly_100%', 'zoë@', 'YANK', made.id.slice(2, 20)])
+    t.same(await find(text), [made.id], text);
+  t.same(await find('Nightly%'), [], 'no pattern');
+  t.same(await find('a\0b'), []);
+});
+
 t.test('a changed key keeps what the body leaves out, and loses what is null', async (t) => {
   const { id } = await make({ models: ['gpt*'], owner: 'ada', tags: ['x'], expires_at: inDays(2) });
   const patch = async (body: object) =>

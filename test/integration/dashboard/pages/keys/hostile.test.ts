@@ -54,11 +54,9 @@ story(
     };
 
     await page.goto('/keys');
-    await page
-      .getByRole('table', { name: 'API keys' })
-      .locator('tbody tr')
-      .nth(keyIds.length - 1)
-      .waitFor();
+    const rows = page.getByRole('table', { name: 'API keys' }).locator('tbody tr');
+    await page.getByRole('button', { name: 'Older' }).click();
+    await rows.nth(keyIds.length - 1).waitFor();
     await isUnharmed('the list');
     for (const [index, { family }] of firsts.entries()) {
       await showDialogs(page, used[index]!);

@@ -101,6 +101,27 @@ story('A key is revoked only after a question', async ({ t, page, ...stage }) =>
   t.match(page.url(), 'state=revoked');
 });
 
+story('Each of many keys can be reached: by pages, by a text, by its address', async (stage) => {
+  const { t, page, organization, product } = stage;
+  const made = await product.database.sql<{ id: string; name: string }[]>`
+    insert into assay.api_keys (organization_id, name, prefix, hash, scopes, owner, created_at)
+    select ${organization.organizationId}, 'many ' || n, 'sk-assay-abc', sha256(gen_random_uuid()::text::bytea), '{read}',
+           'owner ' || n, now() - n * interval '1 minute' from generate_series(1, 2100) n returning key_id as id, name`;
+  await page.goto('/keys');
+  const row = (name: string) => page.getByRole('row').filter({ hasText: new RegExp(`${name}\\b`) });
+  await row('many 1').waitFor();
+  await comesTo(t, () => page.getByRole('row').count(), 101);
+  await page.getByRole('button', { name: 'Older' }).click();
+  await row('many 150').waitFor();
+  await page.getByLabel('Find').fill('OWNER 2099');
+  await row('many 2099').waitFor();
+  await comesTo(t, () => page.getByRole('row').count(), 2, 'the head, and the one');
+  await page.getByLabel('Find').fill('nobody');
+  await page.getByText('No key has this text').waitFor();
+  await page.goto(`/keys?edit=${made.find(({ name }) => name === 'many 2000')!.id}`);
+  await comesTo(t, () => page.getByRole('textbox', { name: 'Name' }).inputValue(), 'many 2000');
+});
+
 story(
   'A change sends what was changed, and keys are found by a text in the address',
   async ({ t, page, ...stage }) => {
