@@ -21,7 +21,7 @@ export const RunJson = Type.Object(
       'The experiments whose pairs it judges; null: it is over requests',
     ),
     looking_for: Nullable(
-      OneOf(['sample', 'requests']),
+      OneOf<'sample' | 'requests'>(['sample', 'requests']),
       'What it looks through the log for, from the newest request back: the bounds of its sample, then the requests to score; null: all are scheduled, or it is over pairs, cancelled or at the end of its budget',
     ),
     reached: Nullable(Timestamp, 'The moment down to which it has looked for that; null: it has not begun'),

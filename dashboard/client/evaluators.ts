@@ -86,6 +86,8 @@ export type Run = {
   cost_usd: number;
   batch: boolean;
   experiments: { baseline: string; candidate: string } | null;
+  looking_for: 'sample' | 'requests' | null;
+  reached: string | null;
   scheduled: number;
   completed: number;
   failed: number;

@@ -20,6 +20,7 @@ type Deletion = {
   id: string;
   state: 'running' | 'completed' | 'cancelled' | 'failed';
   deleted: number;
+  reached: string | null;
   error: string | null;
   created_at: string;
   finished_at: string | null;
@@ -41,9 +42,14 @@ function columns(cancel: (id: string) => void): readonly Column<Deletion>[] {
     {
       name: 'state',
       title: 'State',
-      cell: ({ state, error }) => (
+      cell: ({ state, reached, error }) => (
         <>
           <span class={STATE_CHIPS[state]}>{state}</span> {error !== null && <Hostile text={error} />}
+          {state === 'running' && reached !== null && (
+            <span class="muted">
+              back to <Moment at={reached} />
+            </span>
+          )}
         </>
       ),
     },

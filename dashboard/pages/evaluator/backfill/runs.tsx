@@ -4,6 +4,7 @@ import type { RunState } from '#core/evaluations/mod.ts';
 import { call } from '../../../client/call.ts';
 import type { Evaluator, Run } from '../../../client/evaluators.ts';
 import { filterText } from '../../../parts/formats/filters.ts';
+import { Moment } from '../../../parts/formats/moment.tsx';
 import { count, dollars, NOTHING, percent } from '../../../parts/formats/numbers.ts';
 import { fullTime, shortTime } from '../../../parts/formats/times.ts';
 import { type Column, Table } from '../../../parts/table/table.tsx';
@@ -24,6 +25,18 @@ const STATES: Readonly<Record<RunState, readonly [string, string]>> = {
   budget: ['Spent its cost', 'chip chip-warn'],
 };
 
+/** How far a run has looked through the log, which may take long where little passes its filter. */
+function Look({ run: { looking_for, reached } }: { run: Run }) {
+  if (looking_for === null) return null;
+  return (
+    <span class="muted">
+      {looking_for === 'sample' ? 'Looks for its sample' : 'Looks for requests'}
+      {reached !== null && ', back to '}
+      {reached !== null && <Moment at={reached} />}
+    </span>
+  );
+}
+
 function Progress({ run }: { run: Run }) {
   const share = progressOf(run);
   const done = run.scheduled - run.pending;
@@ -34,6 +47,7 @@ function Progress({ run }: { run: Run }) {
       <span>
         {count(done)} of {count(run.scheduled)} ({percent(share)})
       </span>
+      <Look run={run} />
     </div>
   );
 }

@@ -154,6 +154,26 @@ story(
   },
 );
 
+story('A run says what it looks for, and how far back it has looked', async (stage) => {
+  const { page, organization, product } = stage;
+  const callApi = callApiOf(product, organization);
+  await organization.insert([REQUEST]);
+  const { id } = await makeJudge(callApi);
+  const { sql } = product.database;
+  // As it is while evaluators look, which would be done with one request at once.
+  const begin = (sample: number | null, cursor: string | null) => sql`
+    insert into assay.evaluation_runs (organization_id, evaluator_id, version, state, filter, until, sample_size, sample_seed,
+      cursor_created_at, created_at, updated_at)
+    values (${organization.organizationId}, ${id}, 1, 'paused', '"all"', now(), ${sample}, ${sample}, ${cursor}, now(), now())`;
+  await begin(5, null);
+  await page.goto(`/evaluators/${id}?tab=backfill`);
+  await page.getByText('Looks for its sample', { exact: true }).waitFor();
+  await sql`delete from assay.evaluation_runs where evaluator_id = ${id}`;
+  await begin(null, new Date(Date.now() - 3 * 86_400_000).toISOString());
+  await page.reload();
+  await page.getByText('Looks for requests, back to 3 d ago').waitFor();
+});
+
 story(
   'Secrets of a service are written once, and then only shown to be set',
   async ({ t, page, organization, product }) => {

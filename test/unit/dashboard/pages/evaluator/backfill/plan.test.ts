@@ -21,6 +21,8 @@ const run: Run = {
   cost_usd: 0,
   batch: false,
   experiments: null,
+  looking_for: null,
+  reached: null,
   scheduled: 10,
   completed: 8,
   failed: 2,
