@@ -2,12 +2,13 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
 import { preparePage } from './pages/routes.tsx';
-import { addressNow } from './state/address.ts';
+import { addressNow, mendAddress } from './state/address.ts';
 import { listenToKeys } from './state/keys.ts';
 import { mayAskAhead, readIdentity } from './state/me.ts';
 import { listenToWriting } from './state/written.ts';
 import './styles/main.css';
 
+mendAddress();
 // Both as early as possible: a page is rendered when it is known who is logged in.
 preparePage(addressNow().path, mayAskAhead());
 void readIdentity();

@@ -30,6 +30,16 @@ function encodeValue(value: string): string {
   );
 }
 
+/** Has a path that was typed with a plain `%`, as in `/users/100%`, mean that: no part of it could be decoded. */
+export function mendAddress(): void {
+  const { pathname, search, hash } = location;
+  try {
+    decodeURIComponent(pathname);
+  } catch {
+    history.replaceState(history.state, '', pathname.replaceAll('%', '%25') + search + hash);
+  }
+}
+
 type Place = Pick<Address, 'path' | 'query'>;
 
 let last: { href: string; place: Place } | null = null;

@@ -13,6 +13,7 @@ import { MissingScope } from '../../parts/scope/missing-scope.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { attempt, tell } from '../../parts/toast/toast.tsx';
+import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
 
 /** A deletion of `GET /v1/request/delete`. */
@@ -69,7 +70,7 @@ function columns(cancel: (id: string) => void): readonly Column<Deletion>[] {
 }
 
 function Start({ onStarted }: { onStarted: () => void }) {
-  const [q, setQ] = useState('');
+  const [q, setQ] = useState(useAddress().query.q ?? '');
   const [fault, setFault] = useState<string | null>(null);
   const [counted, setCounted] = useState<Counted | null>(null);
   const [isConfirming, setConfirming] = useState(false);

@@ -12,6 +12,7 @@ import { timeZone } from '../../parts/formats/times.ts';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href } from '../../state/address.ts';
+import { may } from '../../state/me.ts';
 import { rangeName } from '../../state/range.ts';
 import { LatestRequests, Limits, Models, Sessions } from './lists.tsx';
 import { bucketsOf, costContent, requestsContent, totalOf, userQuery } from './measures.ts';
@@ -78,6 +79,11 @@ export function UserPage({ id }: { id: string }) {
         </h1>
         <CopyButton text={id} what="user id" />
         <RangePicker />
+        {may('write') && (
+          <a class="button danger" href={href('/settings', { tab: 'erasure', q: scope.q })}>
+            Erase the requests…
+          </a>
+        )}
       </div>
       <Figures key={`figures ${id}`} scope={scope} />
       <div key={id} class="user-lists">

@@ -65,6 +65,40 @@ story('What a user cost is not said where no price is known', async ({ t, page, 
   await comesToMatch(t, () => page.getByRole('row').filter({ hasText: 'ada' }).innerText(), /ada\s+2\s+–/);
 });
 
+story('A page of a user leads to the erasure of the requests', async ({ t, page, organization }) => {
+  await organization.insert([...requests('a "b" 100%', 2), ...requests('bob', 1)]);
+  await page.goto(`/users/${encodeURIComponent('a "b" 100%')}`);
+  await page.getByRole('link', { name: 'Erase the requests' }).click();
+  await page.getByRole('button', { name: 'Count them' }).click();
+  await page.getByText('2 requests pass').waitFor();
+  t.match(page.url(), 'tab=erasure');
+});
+
+story(
+  'A key that may not write is offered no erasure',
+  async ({ t, page, organization }) => {
+    await organization.insert(requests('ada', 1));
+    await page.goto('/users/ada');
+    await page.getByText('No limit counts this user now').waitFor();
+    t.equal(await page.getByRole('link', { name: 'Erase the requests' }).count(), 0);
+  },
+  { scopes: ['read'] },
+);
+
+for (const [typed, id] of [
+  ['/users/100%', '100%'],
+  ['/users/%E4%41', '%E4%41'],
+] as const) {
+  story(`${typed} is the page of the user ${id}`, async ({ page, organization }) => {
+    await organization.insert(requests(id, 1));
+    await page.goto(typed);
+    await page.getByRole('heading', { name: id }).waitFor();
+    await page.locator('.fact-list').getByRole('link', { name: '1' }).waitFor();
+    await page.reload();
+    await page.getByRole('heading', { name: id }).waitFor();
+  });
+}
+
 accessibleStory('The page of a user has no barrier', async ({ page, organization }) => {
   await organization.insert(requests('ada', 2, { session_id: 'talk', preview_in: 'Hello' }));
   await page.goto('/users/ada');
