@@ -1,12 +1,12 @@
 /** Limits as operators see them: the counters that are in use now. */
-import type { UsageJson } from '#core/contracts/limit-usage.ts';
+import type { UsageJson, UsageQuery } from '#core/contracts/limit-usage.ts';
 import { NANO_PER_CENT } from '#core/rate-limit/mod.ts';
 import { readUsage } from '#platform/limiter/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 
 export type LimitService = {
-  /** Returns the counters nearest to their quota first, 1,000 at most. */
-  usage(organizationId: string): Promise<UsageJson[]>;
+  /** Returns the counters nearest to their quota first, 1,000 at most; `value`: of a user or a property's value alone. */
+  usage(organizationId: string, query?: UsageQuery): Promise<UsageJson[]>;
 };
 
 const MAX_COUNTERS = 1_000;
@@ -14,9 +14,9 @@ const MAX_COUNTERS = 1_000;
 /** @param sql of the role `assay_api` */
 export function createLimitService(sql: Sql): LimitService {
   return {
-    usage: async (organizationId) => {
+    usage: async (organizationId, { value } = {}) => {
       const counters = await inOrganization(sql, organizationId, (tx) =>
-        readUsage(tx, organizationId, MAX_COUNTERS),
+        readUsage(tx, organizationId, MAX_COUNTERS, value ?? null),
       );
       return counters.map(
         ({ unit, apiKeyId, segment, value, isOfKey, windowS, quota, used, reserved, resetMs }) => {

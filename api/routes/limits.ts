@@ -1,8 +1,8 @@
 import { Type } from '@sinclair/typebox';
-import { UsageJson } from '#core/contracts/limit-usage.ts';
+import { UsageJson, UsageQuery } from '#core/contracts/limit-usage.ts';
 import type { LimitService } from '../limits/mod.ts';
 import { authorized, type Keys } from './access.ts';
-import { reply } from './declare.ts';
+import { parameters, reply } from './declare.ts';
 
 export type LimitRoutesOptions = { keys: Keys; limits: LimitService };
 
@@ -10,8 +10,9 @@ export type LimitRoutesOptions = { keys: Keys; limits: LimitService };
 export function limitRoutes({ keys, limits }: LimitRoutesOptions) {
   return authorized(keys, 'read', 'Limits').get(
     '/v1/rate-limit/usage',
-    ({ key }) => limits.usage(key.organizationId),
+    ({ key, query }) => limits.usage(key.organizationId, query),
     {
+      query: parameters(UsageQuery),
       response: reply(Type.Array(UsageJson)),
       detail: { summary: 'Lists the counters of rate limits, those nearest to their quota first' },
     },

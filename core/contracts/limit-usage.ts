@@ -3,6 +3,20 @@ import { type Static, Type } from '@sinclair/typebox';
 import type { Unit } from '../rate-limit/mod.ts';
 import { closed, Nullable, OneOf } from './shapes.ts';
 
+/** The parameters of a list of counters. */
+export const UsageQuery = Type.Object(
+  {
+    value: Type.Optional(
+      Type.String({
+        maxLength: 10_000,
+        description: 'Only the counters of this user, or of this value of a property',
+      }),
+    ),
+  },
+  closed,
+);
+export type UsageQuery = Static<typeof UsageQuery>;
+
 /** One window of one counter. Amounts are in the unit: calls, cents, or logs. */
 export const UsageJson = Type.Object(
   {

@@ -28,9 +28,14 @@ const OF_KEY = 'key:';
 /** What of a counter is stored for operators, beside its key. */
 type Shown = { segment: string; value: string };
 
-/** Returns segment and value as they are stored: the value shortened and storable, a counter of the key's own policy marked. */
+/** Returns a value as it is stored: shortened and storable. */
+export function shownValue(value: string): string {
+  return storableText(value.slice(0, DISPLAYED_CHARACTERS));
+}
+
+/** Returns segment and value as they are stored, a counter of the key's own policy marked. */
 export function shownOf({ segment, value, isOfKey }: Counter): Shown {
-  const shown = storableText(value.slice(0, DISPLAYED_CHARACTERS));
+  const shown = shownValue(value);
   if (!isOfKey) return { segment, value: shown };
   // Without a segment the mark is the value: the store bounds the number of counters with one.
   return segment === '' ? { segment, value: OF_KEY } : { segment: OF_KEY + segment, value: shown };

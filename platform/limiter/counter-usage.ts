@@ -1,5 +1,5 @@
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
-import { readShown } from './counter-key.ts';
+import { readShown, shownValue } from './counter-key.ts';
 import type { Unit } from './types.ts';
 
 /** Use of one window of a counter. Amounts are in the counter's unit, nano-dollars for cents. */
@@ -37,13 +37,16 @@ type UsageRow = {
 
 /**
  * Reads the windows of an organization in which something counts now, those nearest to their quota first.
+ * @param value of a user or a property, whose counters alone are read; null: all
  * @param sql may have the role `assay_api`, in a transaction of the organization
  */
 export async function readUsage(
   sql: Sql | TransactionSql,
   organizationId: string,
   limit: number,
+  value: string | null = null,
 ): Promise<CounterUsage[]> {
+  const shown = value === null ? null : shownValue(value);
   const rows = await sql<UsageRow[]>`
     select c.api_key_id, c.unit, c.segment, c.value, (w).window_s, (w).quota::float8, used::float8, reserved::float8,
            (assay.limit_free_at(w, now_ms, 0) - now_ms)::float8 as reset_ms
@@ -58,6 +61,7 @@ export async function readUsage(
         where r.organization_id = c.organization_id and r.counter_key = c.counter_key
           and r.settled_nano is null and r.expires_at > clock_timestamp()) o (reserved)
      where c.organization_id = ${organizationId} and c.expires_at > clock_timestamp() and used > 0
+       and (${shown}::text is null or (c.segment <> '' and c.value = ${shown}))
      order by used::float8 / (w).quota desc, c.unit, c.segment, c.value
      limit ${limit}`;
   return rows.map((row) => ({

@@ -17,7 +17,7 @@ import { StatusChip } from '../../parts/request/status-chip.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href } from '../../state/address.ts';
-import { amountOf, isOfUser, windowName } from './usage.ts';
+import { amountOf, windowName } from './usage.ts';
 import type { UserScope } from './use-scope.ts';
 
 /** Rows of each list. */
@@ -150,14 +150,14 @@ const LIMITS: readonly Column<UsageJson>[] = [
 
 /** The counters of limits by user that are in use now. */
 export function Limits({ id }: { id: string }) {
-  const resource = useResource('limit usage', (signal) =>
-    call<UsageJson[]>('GET', '/v1/rate-limit/usage', undefined, signal),
+  const resource = useResource(`limit usage ${id}`, (signal) =>
+    call<UsageJson[]>('GET', href('/v1/rate-limit/usage', { value: id }), undefined, signal),
   );
   return (
     <List
       title="Limits in use now"
       resource={resource}
-      rows={(resource.data ?? []).filter((usage) => isOfUser(usage, id))}
+      rows={(resource.data ?? []).filter(({ segment }) => segment === 'user')}
       columns={LIMITS}
       keyOf={(usage) =>
         JSON.stringify([usage.api_key_id, usage.unit, usage.window_seconds, usage.is_key_policy])

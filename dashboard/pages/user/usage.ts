@@ -2,14 +2,6 @@
 import type { UsageJson } from '#core/contracts/limit-usage.ts';
 import { count, decimal, dollars, milliseconds } from '../../parts/formats/numbers.ts';
 
-/** Counters keep the beginning of a value alone. */
-const MOST_CHARACTERS = 256;
-
-/** Whether a counter is of this user. */
-export function isOfUser({ segment, value }: UsageJson, id: string): boolean {
-  return segment === 'user' && value === [...id].slice(0, MOST_CHARACTERS).join('');
-}
-
 /** @example amountOf({ unit: 'cents' }, 50) // '$0.50' */
 export function amountOf({ unit }: Pick<UsageJson, 'unit'>, amount: number): string {
   if (unit === 'cents') return dollars(amount / 100);

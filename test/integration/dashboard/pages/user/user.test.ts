@@ -85,6 +85,27 @@ story(
   { scopes: ['read'] },
 );
 
+story('The limits of a user are asked for by the user, of whom there may be many', async (stage) => {
+  const { t, page, organization, product } = stage;
+  const { organizationId } = organization;
+  // Counters keep 256 UTF-16 code units of an id.
+  const id = '😀'.repeat(200);
+  await organization.insert(requests(id, 1));
+  // Every other one is nearer to its quota, and a list has a thousand.
+  await product.database.sql`
+    with now (ms) as (select floor(extract(epoch from now()) * 1000)::int8)
+    insert into assay.limit_counters (organization_id, counter_key, unit, segment, value, seen_ms, expires_at, windows)
+    select ${organizationId}, sha256(n::text::bytea), 'request', 'user',
+           case n when 1001 then ${id.slice(0, 256)} else 'user ' || n end, ms, now() + interval '1 hour',
+           array[jsonb_populate_record(assay.limit_add(assay.limit_new_window('{}', 3600, 60000, 61, ms), ms, 1),
+                                       jsonb_build_object('quota', 100 + n))]
+      from now, generate_series(1, 1001) n`;
+  await page.goto(`/users/${encodeURIComponent(id)}`);
+  const limits = page.getByRole('table', { name: 'Limits in use now' });
+  await comesToMatch(t, () => limits.innerText(), /1,101\s+1,100/);
+  await comesTo(t, () => limits.getByRole('row').count(), 2, 'the head, and the one');
+});
+
 for (const [typed, id] of [
   ['/users/100%', '100%'],
   ['/users/%E4%41', '%E4%41'],

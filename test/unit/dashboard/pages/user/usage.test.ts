@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { UsageJson } from '#core/contracts/limit-usage.ts';
-import { amountOf, isOfUser, windowName } from '../../../../../dashboard/pages/user/usage.ts';
+import { amountOf, windowName } from '../../../../../dashboard/pages/user/usage.ts';
 
 const USAGE: UsageJson = {
   unit: 'request',
@@ -15,13 +15,6 @@ const USAGE: UsageJson = {
   remaining: 1,
   reset_seconds: 5,
 };
-
-t.test('A counter is of a user by its segment and the beginning of the id', async (t) => {
-  t.ok(isOfUser(USAGE, 'ada'));
-  t.notOk(isOfUser(USAGE, 'bob'));
-  t.notOk(isOfUser({ ...USAGE, segment: 'Plan' }, 'ada'));
-  t.ok(isOfUser({ ...USAGE, value: 'x'.repeat(256) }, 'x'.repeat(300)));
-});
 
 t.test('Amounts have the unit of their counter', async (t) => {
   t.equal(amountOf({ unit: 'cents' }, 50), '$0.50');
