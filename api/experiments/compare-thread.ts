@@ -21,14 +21,14 @@ import {
   standardError,
   verdictOf,
 } from '#core/statistics/mod.ts';
+import type { ItemTexts } from './measured.ts';
 import type { ChosenMetric } from './metrics.ts';
 import { type ItemFacts, itemsOf, runsOf, type Side, type SideTexts, sideOf } from './side.ts';
 
 export type CompareTask = {
   baseline: SideTexts;
   candidate: SideTexts;
-  /** `ItemColumns` as PostgreSQL wrote them. */
-  items: string;
+  items: ItemTexts;
   /** Ids of items that ask or expect another thing in the versions of both sides. */
   changed: string[];
   metrics: ChosenMetric[];

@@ -106,7 +106,7 @@ async function compare(
   return { baseline: named(baseline), alpha, margin, cluster, candidates: compared };
 }
 
-const textsOf = ({ runs, scores }: Measured) => ({ runs, scores });
+const textsOf = ({ runs, records, scores }: Measured) => ({ runs, records, scores });
 
 const named = ({ experimentId, name }: Measured) => ({ id: experimentId, name });
 

@@ -1,14 +1,25 @@
 /** One side of a comparison as its thread has it: the runs of each metric. Pure. */
 import { nanoToUsd } from '#core/contracts/money.ts';
 import type { Run } from '#core/statistics/mod.ts';
-import type { ItemColumns, Measured, RunColumns, ScoreTexts } from './measured.ts';
+import type {
+  ClusterColumns,
+  ItemColumns,
+  ItemTexts,
+  Measured,
+  RecordColumns,
+  RunColumns,
+  ScoreTexts,
+} from './measured.ts';
 import type { ChosenMetric } from './metrics.ts';
 
 /** A side as it was read. */
-export type SideTexts = Pick<Measured, 'runs' | 'scores'>;
+export type SideTexts = Pick<Measured, 'runs' | 'records' | 'scores'>;
 
 export type Side = {
   runs: RunColumns;
+  records: RecordColumns;
+  /** The place of each run's record among them; undefined: it is gone. */
+  places: (number | undefined)[];
   /** The cluster of each run. */
   clusters: (string | null)[];
   /** The request of each item in its first repetition that has ended. */
@@ -21,21 +32,34 @@ export type Side = {
 
 export type ItemFacts = { externalId: string | null; cluster: string | null };
 
-export function itemsOf(text: string): Map<string, ItemFacts> {
-  const { itemIds, externalIds, clusters }: ItemColumns = JSON.parse(text);
+export function itemsOf(texts: ItemTexts): Map<string, ItemFacts> {
+  const { itemIds, externalIds, clusters, sourceRequestIds }: ItemColumns = JSON.parse(texts.items);
+  const ofRequests: ClusterColumns =
+    texts.clusters === null ? { requestIds: [], clusters: [] } : JSON.parse(texts.clusters);
+  const byRequest = new Map(ofRequests.requestIds.map((id, index) => [id, ofRequests.clusters[index]!]));
   return new Map(
-    itemIds.map((id, index) => [id, { externalId: externalIds[index]!, cluster: clusters[index]! }]),
+    itemIds.map((id, index) => [
+      id,
+      {
+        externalId: externalIds[index]!,
+        cluster: clusters[index] ?? byRequest.get(sourceRequestIds[index] ?? '') ?? null,
+      },
+    ]),
   );
 }
 
 export function sideOf(
-  { runs: text, scores }: SideTexts,
+  { runs: runTexts, records: recordTexts, scores }: SideTexts,
   items: ReadonlyMap<string, ItemFacts>,
   changed: ReadonlySet<string>,
 ): Side {
-  const runs: RunColumns = JSON.parse(text);
+  const runs: RunColumns = JSON.parse(runTexts);
+  const records: RecordColumns = JSON.parse(recordTexts);
+  const placeOf = new Map(records.requestIds.map((id, index) => [id, index]));
   return {
     runs,
+    records,
+    places: runs.requestIds.map((id) => placeOf.get(id ?? '')),
     clusters: runs.itemIds.map((itemId) => items.get(itemId)?.cluster ?? null),
     requests: requestsOf(runs),
     changed,
@@ -56,7 +80,7 @@ function requestsOf({ itemIds, repetitions, requestIds }: RunColumns): Side['req
  * cost, latency or tokens.
  */
 export function runsOf(side: Side, metric: ChosenMetric): { measured: Run[]; ungraded: number } {
-  const { runs, clusters, changed } = side;
+  const { runs, places, clusters, changed } = side;
   const values = valuesOf(side, metric);
   const measured: Run[] = [];
   let answers = 0;
@@ -64,7 +88,7 @@ export function runsOf(side: Side, metric: ChosenMetric): { measured: Run[]; ung
     if (changed.has(itemId)) continue;
     const value = values[index]!;
     // What was erased has no grade any more, and nobody can give it one.
-    if (!runs.isError[index] && (value !== null || !runs.isGone[index])) answers += 1;
+    if (!runs.isError[index] && (value !== null || places[index] !== undefined)) answers += 1;
     if (value === null) continue;
     measured.push({ itemId, cluster: clusters[index]!, repetition: runs.repetitions[index]!, value });
   }
@@ -72,13 +96,18 @@ export function runsOf(side: Side, metric: ChosenMetric): { measured: Run[]; ung
 }
 
 /** Returns the values of a metric by run. */
-function valuesOf({ runs, scores }: Side, { metric, evaluator }: ChosenMetric): (number | null)[] {
+function valuesOf(
+  { runs, records, places, scores }: Side,
+  { metric, evaluator }: ChosenMetric,
+): (number | null)[] {
   if (metric === 'errors') return runs.isError.map(Number);
   const answered = <Value>(values: readonly (Value | null)[], numberOf: (value: Value) => number | null) =>
     values.map((value, index) => (value === null || runs.isError[index] ? null : numberOf(value)));
-  if (metric === 'cost_usd') return answered(runs.costsNano, nanoToUsd);
-  if (metric === 'latency_ms') return answered(runs.latenciesMs, Number);
-  if (metric === 'tokens') return answered(runs.tokens, Number);
+  const recorded = <Value>(values: readonly (Value | null)[]) =>
+    places.map((place) => (place === undefined ? null : values[place]!));
+  if (metric === 'cost_usd') return answered(recorded(records.costsNano), nanoToUsd);
+  if (metric === 'latency_ms') return answered(recorded(records.latenciesMs), Number);
+  if (metric === 'tokens') return answered(recorded(records.tokens), Number);
   const byRequest = scoresOf(scores, evaluator!.id);
   return answered(runs.requestIds, (id) => byRequest.get(id) ?? null);
 }

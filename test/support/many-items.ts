@@ -30,7 +30,7 @@ export async function insertAnswers(
     ), answered as (
       insert into assay.requests (organization_id, created_at, request_id, source, path, provider, model, request_model, status,
         latency_ms, total_tokens, cost_nano, properties_folded, is_stream, truncated)
-      select ${organizationId}, now(), ${name} || n, 'experiment', '/v1/chat/completions', 'OPENAI', 'gpt-4o', 'gpt-4o', 200,
+      select ${organizationId}, date_trunc('milliseconds', now()), ${name} || n, 'experiment', '/v1/chat/completions', 'OPENAI', 'gpt-4o', 'gpt-4o', 200,
              n * 7919 % 1000, n * 104729 % 500, n * 1299709 % 100000, '{}', false, false from items
     )
     insert into assay.experiment_runs
