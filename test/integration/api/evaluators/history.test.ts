@@ -5,6 +5,7 @@ import { createEvaluations } from '../../../../api/evaluators/evaluations.ts';
 import { setStates } from '../../../../api/evaluators/set-states.ts';
 import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
+import { rowsRead } from '../../../support/rows-read.ts';
 
 const ENDED = 10_000;
 const RUN = '00000000-0000-4000-8000-000000000001';
@@ -28,29 +29,20 @@ t.before(async () => {
   await world.sql`vacuum (full, analyze) assay.evaluations`;
 });
 
-/** Returns the rows of evaluations that `work` reads as the API does, in a session of its own. */
-async function rowsRead(work: (sql: World['sql']) => Promise<unknown>): Promise<number> {
-  const read = async () => {
-    const [row] = await world.sql`
-      select (seq_tup_read + idx_tup_fetch)::int8 as read from pg_stat_user_tables where relname = 'evaluations'`;
-    return Number(row!.read);
-  };
-  const before = await read();
+/** Returns the rows of evaluations that `work` reads as the API does. */
+async function rowsOf(work: (sql: World['sql']) => Promise<unknown>): Promise<number> {
   const sql = connectAsApi(world.url);
   try {
-    await work(sql);
-    await sql`select pg_stat_force_next_flush()`;
-    await sql`select 1`;
+    return (await rowsRead(sql, '^evaluations$', work)).all;
   } finally {
     await sql.end();
   }
-  return (await read()) - before;
 }
 
 for (const kind of ['evaluator-deleted', 'budget-changed'] as const) {
   t.test(`what waits of an evaluator is found without its history (${kind})`, async (t) => {
     let changed: number | null = null;
-    const read = await rowsRead(async (sql) => {
+    const read = await rowsOf(async (sql) => {
       const change = { kind, evaluatorId: old.evaluatorId };
       changed = await setStates({ sql, clock }, old.organizationId, change);
     });
@@ -69,7 +61,7 @@ t.test('all that waits of a deleted evaluator ends, in whatever version and stat
 
 t.test('the evaluations of an old run are listed without what came after it', async (t) => {
   let found: string[] = [];
-  const read = await rowsRead(async (sql) => {
+  const read = await rowsOf(async (sql) => {
     const evaluations = createEvaluations({ sql, clock });
     found = (await evaluations.query(old.organizationId, { runId: RUN })).map(({ run_id }) => run_id!);
   });

@@ -5,6 +5,7 @@ import { newRequestId } from '#platform/process/ids.ts';
 import { findMeasured } from '../../../../api/experiments/measured.ts';
 import { BOOLEAN, startEvaluatorApi } from '../../../support/evaluators-process.ts';
 import { insertItems } from '../../../support/many-items.ts';
+import { rowsRead } from '../../../support/rows-read.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 
 const WEEKS = 40;
@@ -56,18 +57,11 @@ t.test('a comparison looks its answers up by their keys, and reads no week as a 
   const baseline = await answered(dataset.id, evaluator.id, 500_000_000);
   const candidate = await answered(dataset.id, evaluator.id, 250_000_000);
   await sql`vacuum (analyze)`;
-  const rowsRead = async (): Promise<number> => {
-    const [row] = await sql`
-      select coalesce(sum(seq_tup_read), 0)::int8 as read from pg_stat_user_tables where relname ~ '^requests_w'`;
-    return Number(row!.read);
-  };
-  const before = await rowsRead();
-  await sql.begin(async (tx) => {
-    await findMeasured(tx, organizationId, baseline);
-    await tx`select pg_stat_force_next_flush()`;
-  });
+  const { scanned } = await rowsRead(sql, '^requests_w', (inside) =>
+    inside.begin((tx) => findMeasured(tx, organizationId, baseline)),
+  );
   // Of the week of the answers it may be quicker to read all, which are these answers.
-  t.ok((await rowsRead()) - before <= 2 * ITEMS, `${(await rowsRead()) - before} rows`);
+  t.ok(scanned <= 2 * ITEMS, `${scanned} rows`);
   const compared = await api.make<ComparisonJson>('/v1/experiment/compare', {
     baseline,
     candidates: [candidate],

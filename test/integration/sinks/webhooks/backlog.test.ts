@@ -2,9 +2,9 @@
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import { createOrganization } from '#platform/keys/mod.ts';
-import { connectPostgres } from '#platform/postgres/mod.ts';
 import { claim } from '../../../../sinks/webhooks/claim.ts';
 import { dropOldDeliveries } from '../../../../sinks/webhooks/keeper.ts';
+import { rowsRead } from '../../../support/rows-read.ts';
 import { type Database, databaseFor } from '../../../support/world.ts';
 
 const CAPACITY = { total: 40, ofOrganization: 40, ofWebhook: 5 };
@@ -37,28 +37,9 @@ async function insertDeliveries(webhookIds: readonly string[], state: string, co
      where webhook_id = any(${[...webhookIds]}::uuid[]) order by md5(n || ' ' || webhook_id)`;
 }
 
-/** Returns the rows of deliveries that `work` reads from start to end of the table, in a session of its own. */
+/** Returns the rows of deliveries that `work` reads from start to end of the table. */
 async function rowsScanned(work: (sql: Database['sql']) => Promise<unknown>): Promise<number> {
-  const scanned = async () => {
-    const [row] = await database.sql`
-      select seq_tup_read::int8 as scanned from pg_stat_user_tables where relname = 'webhook_deliveries'`;
-    return Number(row!.scanned);
-  };
-  const before = await scanned();
-  const sql = connectPostgres({
-    url: database.url,
-    max: 1,
-    applicationName: 'test',
-    statementTimeoutMs: 30_000,
-  });
-  try {
-    await work(sql);
-    await sql`select pg_stat_force_next_flush()`;
-    await sql`select 1`;
-  } finally {
-    await sql.end();
-  }
-  return (await scanned()) - before;
+  return (await rowsRead(database.sql, '^webhook_deliveries$', work)).scanned;
 }
 
 t.test('a claim from the backlogs of several webhooks looks its deliveries up', async (t) => {

@@ -63,7 +63,7 @@ story('An alert is changed without losing its query, and deleted', async ({ t, p
 
 /**
  * Makes an alert on the errors of each model, which fires for one of them. It is made disabled, so that the product does not
- * evaluate it before this has said what it found and that it is due tomorrow.
+ * evaluate it before this has said what it found and that it is due in ten minutes.
  */
 async function makeFiring(stage: Pick<Stage, 'organization' | 'product'>, endMs: number): Promise<AlertJson> {
   const { id } = await callAs<AlertJson>(stage, 'POST', '/v1/alert', {
@@ -80,7 +80,7 @@ async function makeFiring(stage: Pick<Stage, 'organization' | 'product'>, endMs:
   ];
   const { sql } = stage.product.database;
   await sql`
-    update assay.alert_runs set due_at = now() + interval '1 day', lease = null, evaluated_at = ${new Date(endMs)},
+    update assay.alert_runs set due_at = now() + interval '10 minutes', lease = null, evaluated_at = ${new Date(endMs)},
            groups = ${JSON.stringify(groups)}::text::jsonb
      where alert_id = ${id}`;
   await sql`update assay.alerts set enabled = true where alert_id = ${id}`;
