@@ -7,4 +7,4 @@ export { inputText, outputText, plainText, type Spoken, spokenMessage } from './
 export { readFrameData } from './frame-data.ts';
 export { PREVIEW_LENGTH, previewOfAnswer, previewOfQuestion } from './preview.ts';
 export { answerSkeleton, SKELETON_MEMBERS } from './skeleton.ts';
-export { readBegunUsage, readUsage, textUsage, type Usage } from './usage.ts';
+export { readBegunUsage, readUsage, textUsage, toldCostNano, type Usage } from './usage.ts';

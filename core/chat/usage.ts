@@ -23,6 +23,8 @@ export type Usage = {
   tier: ServiceTier | null;
   /** The answer was made in the United States alone, which costs more at Anthropic. */
   isInUs: boolean;
+  /** What the provider says that the call cost, in whole nano-dollars; null: it does not say. */
+  toldNano: number | null;
   /** Tokens of other models that were asked for advice meanwhile, each at its own price. The counts above leave them out. */
   advice: readonly Advice[];
 };
@@ -48,6 +50,7 @@ export function textUsage(promptTokens: number, completionTokens: number): Usage
     webSearches: 0,
     tier: null,
     isInUs: false,
+    toldNano: null,
     advice: [],
   };
 }
@@ -87,7 +90,14 @@ function readCounts(answer: JsonObject): Usage | null {
   const read =
     count(usage.prompt_tokens) === null ? readInputUsage(usage) : readPromptUsage(usage, answer.model);
   const isCounted = read !== null && Object.values(read).some((tokens) => Number(tokens) > 0);
-  return isCounted ? { ...withinBounds(read), ...serviceOf(answer, usage), advice: adviceOf(usage) } : null;
+  return isCounted
+    ? {
+        ...withinBounds(read),
+        ...serviceOf(answer, usage),
+        toldNano: toldCostNano(usage),
+        advice: adviceOf(usage),
+      }
+    : null;
 }
 
 /**
@@ -98,6 +108,21 @@ function serviceOf(answer: JsonObject, usage: JsonObject): Pick<Usage, 'tier' | 
   const tier = answer.service_tier ?? usage.openai_service_tier;
   const named = tier === 'flex' || tier === 'priority' ? tier : null;
   return { tier: usage.speed === 'fast' ? 'fast' : named, isInUs: usage.inference_geo === 'us' };
+}
+
+const NANO_PER_USD = 1e9;
+/** No call costs more, in dollars: what is said to is no cost. */
+const MAX_COST_USD = 100_000;
+
+/**
+ * Reads what a call cost by its usage, as OpenRouter says it: `cost` in dollars, and beside it what the maker of the model asks for, where
+ * the call was made with the caller's own key. https://openrouter.ai/docs/use-cases/usage-accounting
+ */
+export function toldCostNano(usage: JsonObject): number | null {
+  const { cost, is_byok: isOwnKey, cost_details: details } = usage;
+  const upstream = isOwnKey === true && isObject(details) ? details.upstream_inference_cost : 0;
+  const usd = typeof cost === 'number' && typeof upstream === 'number' ? cost + upstream : Number.NaN;
+  return usd >= 0 && usd <= MAX_COST_USD ? Math.round(usd * NANO_PER_USD) : null;
 }
 
 /** Returns whether the prompt is the only count, as the log keeps it from the beginning of a translated stream. */

@@ -107,8 +107,11 @@ export type TokenUsage = {
   service: Service;
 };
 
-/** OpenAI's tier of service, by a name of ours, and Anthropic's speed and place of inference; what is not there was as usual. */
-export type Service = { openai_service_tier?: string; speed?: string; inference_geo?: string };
+/**
+ * OpenAI's tier of service, by a name of ours, Anthropic's speed and place of inference, and what OpenRouter says that the call cost, in
+ * dollars; what is not there was as usual.
+ */
+export type Service = { cost?: number; openai_service_tier?: string; speed?: string; inference_geo?: string };
 
 export type FinishReason = 'stop' | 'length' | 'tool_calls' | 'content_filter';
 

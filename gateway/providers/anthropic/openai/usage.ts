@@ -1,5 +1,5 @@
 /** OpenAI's usage: the prompt's tokens include those read from and written to the cache. */
-import { readUsage } from '#core/chat/mod.ts';
+import { readUsage, toldCostNano } from '#core/chat/mod.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import type { Service, TokenUsage } from '../conversation.ts';
 
@@ -42,7 +42,7 @@ export function readCompletionUsage(completion: JsonObject): TokenUsage | null {
     cacheWriteHourTokens: 0,
     outputTokens: usage.completionTokens,
     reasoningTokens: detail(completion.usage, 'completion_tokens_details', 'reasoning_tokens'),
-    service: tierOf(completion),
+    service: { ...tierOf(completion), ...costOf(completion.usage as JsonObject) },
   };
 }
 
@@ -52,6 +52,13 @@ const TIERS: ReadonlySet<unknown> = new Set(['flex', 'priority']);
 /** Returns the tier in which an answer of OpenAI's was made, a completion, a chunk or a response. */
 export function tierOf({ service_tier: tier }: JsonObject): Service {
   return TIERS.has(tier) ? { openai_service_tier: tier as string } : {};
+}
+
+const NANO_PER_USD = 1e9;
+
+function costOf(usage: JsonObject): Service {
+  const nano = toldCostNano(usage);
+  return nano === null ? {} : { cost: nano / NANO_PER_USD };
 }
 
 function detail(usage: unknown, group: string, name: string): number | null {

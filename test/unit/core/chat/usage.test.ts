@@ -26,6 +26,7 @@ t.test('usage of a chat completion has cached, written, reasoning and audio toke
       webSearches: 0,
       tier: null,
       isInUs: false,
+      toldNano: null,
       advice: [],
     },
   );
@@ -235,3 +236,19 @@ t.test('impossible counts are ignored', async (t) => {
     textUsage(7, 0),
   );
 });
+
+t.test(
+  'what a provider says that a call cost is read, with the price of the model by an own key',
+  async (t) => {
+    const told = (more: JsonObject) =>
+      readUsage({ usage: { prompt_tokens: 3, completion_tokens: 4, ...more } })!.toldNano;
+    t.equal(told({ cost: 0.00014 }), 140_000);
+    t.equal(told({ cost: 0 }), 0, 'free models cost nothing');
+    const details = { upstream_inference_cost: 19 };
+    t.equal(told({ cost: 0.95, cost_details: details }), 950_000_000, 'it is in the cost');
+    t.equal(told({ cost: 0.95, is_byok: true, cost_details: details }), 19_950_000_000);
+    for (const cost of [undefined, null, '1', -1, Number.NaN, 1e9])
+      t.equal(told({ cost }), null, String(cost));
+    t.equal(told({ cost: 1, is_byok: true, cost_details: { upstream_inference_cost: null } }), null);
+  },
+);

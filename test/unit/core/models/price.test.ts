@@ -35,6 +35,7 @@ const USAGES: Usage[] = fc.sample(
     webSearches: fc.constant(0),
     tier: fc.constant(null),
     isInUs: fc.constant(false),
+    toldNano: fc.constant(null),
     advice: fc.constant([]),
   }),
   997,
@@ -230,4 +231,12 @@ t.test('a price has at most six decimals', async (t) => {
   ] as const) {
     t.equal(toPico(usd), pico, String(usd));
   }
+});
+
+t.test('OpenRouter’s calls cost what it says, and those of no other provider', async (t) => {
+  const cost = (provider: string, model: string, toldNano: number | null) =>
+    priceCall({ provider, models: [model], usage: { ...textUsage(1_000, 100), toldNano }, atMs: AT_MS });
+  t.equal(cost('openrouter', 'a-model/nobody-knows', 140_000), 140_000);
+  t.equal(cost('openrouter', 'a-model/nobody-knows', null), null);
+  t.equal(cost('openai', 'gpt-4o', 1), cost('openai', 'gpt-4o', null));
 });
