@@ -184,7 +184,8 @@ t.test('an erasure reads a few rows of a long session, whichever of its requests
         await eraseIn(tx, organizationId, [`${session}${place}`]);
         return (await countReads(tx)) - before;
       });
-      t.ok(read > 0 && read < 60, `${session} ${place}: ${read} rows`);
+      // Some sixty, and more where autovacuum has not seen the pages yet: a walk reads thousands.
+      t.ok(read > 0 && read < 300, `${session} ${place}: ${read} rows`);
       await checkTotals(t, sql, organizationId);
     }
   }
