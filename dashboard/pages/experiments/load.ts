@@ -12,7 +12,7 @@ import type { Evaluator } from '../../client/evaluators.ts';
 import { createGate } from '../../client/gate.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import { datasetPath } from '../../parts/datasets/load.ts';
-import { type Choices, MOST_CHOICES } from '../../parts/form/chooser.tsx';
+import { type Choices, MOST_CHOICES } from '../../parts/form/choices.ts';
 
 /** While something runs. */
 export const POLL_MS = 1_000;

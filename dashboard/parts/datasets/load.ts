@@ -10,7 +10,7 @@ import type {
 import { call } from '../../client/call.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
 import { type AddressChanges, href } from '../../state/address.ts';
-import { type Choices, MOST_CHOICES } from '../form/chooser.tsx';
+import { type Choices, MOST_CHOICES } from '../form/choices.ts';
 
 /** Versions or items of one answer: the most that the API returns. */
 export const MOST_LISTED = 200;

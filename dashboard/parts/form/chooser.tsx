@@ -3,18 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { useRef, useState } from 'preact/hooks';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../failure/failure.tsx';
+import { type Choices, MOST_CHOICES } from './choices.ts';
 import { Field } from './field.tsx';
-
-/** Things of one list: the API returns at least so many. */
-export const MOST_CHOICES = 100;
-
-export type Choices<Thing> = {
-  /** Names the list among all resources. */
-  key: string;
-  /** Loads the newest `MOST_CHOICES` with the text in their names, in any case. */
-  find: (search: string, signal: AbortSignal) => Promise<Thing[]>;
-  load: (id: string, signal: AbortSignal) => Promise<Thing>;
-};
 
 export type ChooserProps<Thing> = {
   label: string;

@@ -8,7 +8,7 @@ import type {
 import { call } from '../../client/call.ts';
 import { loadPages } from '../../client/load-pages.ts';
 import { type Resource, useResource } from '../../client/resource.ts';
-import { type Choices, MOST_CHOICES } from '../form/chooser.tsx';
+import { type Choices, MOST_CHOICES } from '../form/choices.ts';
 import { type Pages, usePages } from '../table/use-pages.ts';
 
 const ROOT = '/v1/prompt-2025';
