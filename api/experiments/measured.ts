@@ -162,7 +162,7 @@ export type ItemColumns = {
 /** The value that related items share, by the requests that they are of. */
 export type ClusterColumns = { requestIds: string[]; clusters: (string | null)[] };
 
-/** What is told of items, as PostgreSQL wrote it: `ItemColumns`, and `ClusterColumns` where items are grouped by their requests. */
+/** Facts of items as PostgreSQL wrote them: `ItemColumns`, and `ClusterColumns` where items are grouped by their requests. */
 export type ItemTexts = { items: string; clusters: string | null };
 
 const CLUSTER_COLUMNS: Partial<Record<ClusterKind, string>> = { session: 'r.session_id', user: 'r.user_id' };

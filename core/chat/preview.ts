@@ -12,7 +12,7 @@ export const PREVIEW_LENGTH = 200;
 const LOOKED_AT = 1_000;
 /** White space that is not one space alone. Spelled out: the class that excludes a space takes twice as long. */
 const ODD_SPACE = /[\t-\r\u00a0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000\ufeff]\s*| \s+/g;
-/** What coding agents such as Claude Code write before the words of their user: the same thousands of characters in each call. */
+/** Reminders that coding agents such as Claude Code write before the words of their user: the same thousands of characters in each call. */
 const REMINDER = { begin: '<system-reminder>', end: '</system-reminder>', most: 100 };
 const PREVIEW = new RegExp(`^[^]{0,${PREVIEW_LENGTH}}`, 'u');
 

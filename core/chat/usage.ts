@@ -23,7 +23,7 @@ export type Usage = {
   tier: ServiceTier | null;
   /** The answer was made in the United States alone, which costs more at Anthropic. */
   isInUs: boolean;
-  /** What the provider says that the call cost, in whole nano-dollars; null: it does not say. */
+  /** Cost of the call as the provider says it, in whole nano-dollars; null: it does not say. */
   toldNano: number | null;
   /** Tokens of other models that were asked for advice meanwhile, each at its own price. The counts above leave them out. */
   advice: readonly Advice[];

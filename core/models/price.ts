@@ -43,7 +43,7 @@ export type PriceCall = (call: PricedCall) => number | null;
 export function createPriceCall(): PriceCall {
   const plainPrice = createPlainPrice();
   return (call) => {
-    // It bills what it says, whichever of its providers has answered; the registry knows the prices of some of its models.
+    // OpenRouter bills what it says, whichever of its providers has answered; the registry knows the prices of some of its models.
     if (call.provider === 'openrouter' && call.usage.toldNano !== null) return call.usage.toldNano;
     const registryName = registryNameOf(call.provider);
     if (registryName === null) return null;

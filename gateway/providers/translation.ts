@@ -87,7 +87,7 @@ export const TRANSLATIONS = {
 
 export type TranslationName = keyof typeof TRANSLATIONS;
 
-/** What a thread can be told to make of a request. `messages without reasoning of others`: the answer is not translated. */
+/** Changes that a thread can make to a request. `messages without reasoning of others`: the answer is not translated. */
 export type RequestChange = TranslationName | 'messages without reasoning of others';
 
 /** Changes a request, as the translation of that name does. @throws as `Translation.request` */

@@ -13,7 +13,7 @@ const MEASURES = [
   { metric: 'cost', aggregate: 'count' },
 ] as const satisfies MetricsQueryBody['measures'];
 
-/** Of the number of requests with a known price. */
+/** Place of the number of requests with a known price. */
 const PRICED = MEASURES.length - 1;
 
 export type Name = 'requests' | 'errors' | 'cost' | 'prompt_tokens' | 'completion_tokens' | 'latency';

@@ -54,7 +54,7 @@ export function Chooser<Thing extends { id: string; name: string }>(props: Choos
                 placeholder="A part of the name"
                 value={search}
                 onInput={({ currentTarget }) => setSearch(currentTarget.value)}
-                // It is no field of a form, which must not be sent by it.
+                // Enter must not send a form that this is no field of.
                 onKeyDown={(event) => event.key === 'Enter' && event.preventDefault()}
               />
             )}

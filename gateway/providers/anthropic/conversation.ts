@@ -103,7 +103,7 @@ export type TokenUsage = {
   outputTokens: number;
   /** The part of `outputTokens` that was reasoning; null when the provider does not say. */
   reasoningTokens: number | null;
-  /** How the call was served, as far as prices depend on it. Members of `usage`, in either dialect. */
+  /** Circumstances on which prices depend: members of `usage`, in either dialect. */
   service: Service;
 };
 

@@ -25,7 +25,7 @@ const STATES: Readonly<Record<RunState, readonly [string, string]>> = {
   budget: ['Spent its cost', 'chip chip-warn'],
 };
 
-/** How far a run has looked through the log, which may take long where little passes its filter. */
+/** Tells how far a run has looked through the log, which may take long where little passes its filter. */
 function Look({ run: { looking_for, reached } }: { run: Run }) {
   if (looking_for === null) return null;
   return (
