@@ -41,7 +41,7 @@ export type Translation = {
   error(status: number, body: string): JsonObject;
 };
 
-/** Whose answer it is, and of when. */
+/** Provider and time of an answer. */
 export type AnswerOrigin = {
   /** Seconds since 1970, for dialects whose answers contain it. */
   created: number;

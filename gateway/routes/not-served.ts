@@ -6,11 +6,11 @@ import { API_ENDPOINTS } from '../endpoints/endpoint.ts';
 
 const SERVED = API_ENDPOINTS.flatMap(({ addresses }) => addresses);
 const VERSION = '/v1';
-/** What clients put before a path: versions, and the folders of other hosts. Groq's adds `/openai/v1`, Azure's the deployment. */
+/** Parts that clients put before a path: versions, and the folders of other hosts. Groq's adds `/openai/v1`, Azure's the deployment. */
 const ADDED = /^(?:\/(?:v1|v1beta|api|openai|anthropic|deployments\/[^/]+))+$/;
 /** The methods of Google's own API. */
 const GOOGLE = /:(?:(?:streamG|g)enerateContent|countTokens|(?:batchE|e)mbedContents?)$/;
-/** What OpenAI's and Anthropic's clients call besides models. */
+/** Paths that OpenAI's and Anthropic's clients call besides models. */
 const STORED =
   /^(?:\/v1)?\/(?:responses|chat\/completions|conversations|files|uploads|batches|messages\/batches|images|audio|videos|realtime|vector_stores|fine_tuning|assistants|threads|containers|evals)(?:\/|$)/;
 

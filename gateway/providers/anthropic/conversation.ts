@@ -141,7 +141,7 @@ export type Answer = {
 export type StreamedEvent =
   | { type: 'start'; id: string; model: string; usage: TokenUsage | null }
   | { type: 'text'; literal: string }
-  /** What follows is another text; only dialects whose answers have several say so. */
+  /** The end of a text that another may follow; only dialects whose answers have several say so. */
   | { type: 'text_end' }
   | { type: 'thinking'; literal: string }
   | { type: 'thinking_end'; part: ThinkingPart }

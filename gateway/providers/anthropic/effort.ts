@@ -7,7 +7,7 @@ const MEDIUM_BUDGET = 4_096;
 /** OpenAI's models that take the effort `none`: those since GPT-5.1, but not their kinds that always reason, or never. */
 const TAKES_NONE = /^gpt-5\.\d(?!.*-(?:chat|codex|pro))/;
 
-/** What a provider's row says of efforts, and the model as the provider names it. */
+/** Efforts as a provider's row describes them, and the model as the provider names it. */
 export type EffortOptions = { model: string; highestEffort: 'high' | 'max'; effortModels: RegExp | null };
 
 /**

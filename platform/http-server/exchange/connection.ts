@@ -227,12 +227,11 @@ export class ClientConnection {
     });
     const exchange = new ServerExchange(body, answer, socket);
     this.#exchange = exchange;
-    this.#bodySince = body.isWhole ? null : now();
     const read = body.isWhole ? from : body.push(bytes, from);
     if (read < bytes.length) this.#pending = bytes.subarray(read);
     // A socket that was paused stays so while more requests wait: each of them would let in a piece with hundreds.
     if (body.isWhole && bytes.length - read <= MAX_HEAD_BYTES) this.#readOn();
-    if (body.isWhole) this.#bodySince = null;
+    this.#bodySince = body.isWhole ? null : now();
     this.#awaitBody(body);
     const request = new ServerRequest(head, body, exchange);
     try {

@@ -33,7 +33,7 @@ const UNPROTECTED =
  */
 export async function checkNats(
   options: ConnectNatsOptions & {
-    /** What the role does with the stream. */
+    /** Use that the role makes of the stream. */
     use: 'writes' | 'reads';
   },
 ): Promise<void> {

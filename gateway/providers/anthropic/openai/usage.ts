@@ -1,5 +1,6 @@
 /** OpenAI's usage: the prompt's tokens include those read from and written to the cache. */
 import { readUsage, toldCostNano } from '#core/chat/mod.ts';
+import { nanoToUsd } from '#core/contracts/money.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import type { Service, TokenUsage } from '../conversation.ts';
 
@@ -54,14 +55,13 @@ export function tierOf({ service_tier: tier }: JsonObject): Service {
   return TIERS.has(tier) ? { openai_service_tier: tier as string } : {};
 }
 
-const NANO_PER_USD = 1e9;
-
 function costOf(usage: JsonObject): Service {
   const nano = toldCostNano(usage);
-  return nano === null ? {} : { cost: nano / NANO_PER_USD };
+  return nano === null ? {} : { cost: nanoToUsd(String(nano)) };
 }
 
-function detail(usage: unknown, group: string, name: string): number | null {
+/** Returns a count of a group of details in a usage; null: it has none. */
+export function detail(usage: unknown, group: string, name: string): number | null {
   const details = isObject(usage) ? usage[group] : null;
   const value = isObject(details) ? details[name] : null;
   return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0 ? value : null;

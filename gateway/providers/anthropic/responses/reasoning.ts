@@ -26,7 +26,7 @@ export function readReasoning(item: JsonObject, provider: string): ThinkingPart 
   return signature === '' ? null : { type: 'redacted_thinking', data: signature };
 }
 
-/** What separates the parts of a summary. */
+/** Separator of the parts of a summary. */
 export const BETWEEN_PARTS = '\n\n';
 
 /** Returns the summary of a reasoning item, or its text, which models with open weights show. */
