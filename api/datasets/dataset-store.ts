@@ -1,4 +1,5 @@
 /** The statements of datasets and their versions, each within one organization: `tx` is of the role `assay_api`. */
+import { containing } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 export type DatasetRow = {
@@ -111,7 +112,7 @@ export async function listDatasets(
   return tx<DatasetRow[]>`
     select ${columns(tx)} from assay.datasets d
     where d.organization_id = ${organizationId} and (d.archived_at is not null) = ${isArchived}
-      and (${search} = '' or d.name collate "default" ilike ${`%${search.replace(/[\\%_]/g, '\\$&')}%`})
+      and (${search} = '' or d.name collate "default" ilike ${containing(search)})
       ${
         after === null
           ? tx``

@@ -1,6 +1,7 @@
 /** The statements of items: `tx` is of the role `assay_api`, and its dataset is known to be one of the organization. */
 import type { ItemChange } from '#core/contracts/dataset.ts';
 import type { ItemContent } from '#core/datasets/mod.ts';
+import { containing } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 /** The identity of an item of the newest version. */
@@ -178,7 +179,7 @@ export async function listItems(
   { version, split, cluster, search, after }: ItemSearch,
   limit: number,
 ): Promise<Page<ItemRow>> {
-  const pattern = `%${search.replace(/[\\%_]/g, '\\$&')}%`;
+  const pattern = containing(search);
   const rows = await tx<OfPage<ItemRow>[]>`
     select ${itemColumns(tx)}, found from (
       select i.*, ${pageColumns(tx)} from (

@@ -12,6 +12,7 @@ import type {
 } from '#core/contracts/experiment.ts';
 import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
+import { containing } from '#core/filter/mod.ts';
 import { inOrganization, noteUrgent, type TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
 import type { LogRequest } from '../log/mod.ts';
@@ -151,7 +152,7 @@ export function createExperimentService(
           select x.*, n.*, g.* from (
             select * from assay.experiments
              where organization_id = ${organizationId} and (${dataset}::uuid is null or dataset_id = ${dataset}::uuid)
-               and (${text} = '' or name ilike ${`%${text.replace(/[\\%_]/g, '\\$&')}%`})
+               and (${text} = '' or name ilike ${containing(text)})
                and (${last}::uuid is null or (created_at, experiment_id) < (
                  select created_at, experiment_id from assay.experiments
                   where organization_id = ${organizationId} and experiment_id = ${last}::uuid))

@@ -1,5 +1,6 @@
 /** Statements about the keys of one organization: `tx` is of the role `assay_api`. */
 import type { KeyState } from '#core/contracts/keys.ts';
+import { containing } from '#core/filter/mod.ts';
 import type { Grant } from '#core/keys/mod.ts';
 import { type KeyRecord, keyColumns, keyTables, listOrNull } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
@@ -46,7 +47,7 @@ export function selectKeys(
       and (${state}::text is null or ${state} = case
         when k.revoked_at is not null then 'revoked' when k.expires_at <= ${at} then 'expired' else 'active' end)
       and (${search} = '' or concat_ws(E'\\n', k.name, k.prefix, k.owner, k.key_id::text, array_to_string(k.tags, E'\\n'))
-        ilike ${`%${search.replace(/[\\%_]/g, '\\$&')}%`})
+        ilike ${containing(search)})
       and (${listOrNull(ids)}::uuid[] is null or k.key_id = any (${listOrNull(ids)}::uuid[]))
     order by k.created_at desc, k.key_id
     limit ${limit} offset ${offset}`;

@@ -2,7 +2,7 @@
 import { DEFAULT_FACETS, type Facets, type FacetsBody } from '#core/contracts/facets.ts';
 import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import { compileFilter, type KeySource, type Statement } from '#core/filter/mod.ts';
+import { compileFilter, containing, type KeySource, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { hasManyCells } from '#platform/rollups/mod.ts';
 import { findShortSource, fromFound, readQuery, runStatement } from '../requests/mod.ts';
@@ -89,7 +89,7 @@ async function isSlowToSum(
 
 /** Writes the end of a statement whose rows `p` have a value g0 and count n. */
 function ordered({ text, limit }: Search, { parameters }: Draft): string {
-  const pattern = () => parameters.bind(`%${text.replace(/[\\%_]/g, '\\$&')}%`, 'text');
+  const pattern = () => parameters.bind(containing(text), 'text');
   const found = text === '' ? 'true' : `p.g0 collate "default" ilike ${pattern()}`;
   return `where ${found} group by p.g0 having sum(p.n) > 0 order by 2 desc, p.g0 nulls last limit ${parameters.bind(limit, 'int8')}`;
 }

@@ -1,4 +1,5 @@
 /** The statements of prompts, each within one organization: `tx` is of the role `assay_api`. */
+import { containing } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 export type PromptRow = { prompt_id: string; name: string; tags: string[]; created_at: Date };
@@ -104,7 +105,7 @@ export async function listPrompts(
   return tx<PromptRow[]>`
     select prompt_id, name, tags, created_at from assay.prompts
     where organization_id = ${organizationId} and deleted_at is null
-      and (${search} = '' or name collate "default" ilike ${`%${search.replace(/[\\%_]/g, '\\$&')}%`})
+      and (${search} = '' or name collate "default" ilike ${containing(search)})
       and (cardinality(${tags}::text[]) = 0 or tags && ${tags}::text[])
     order by created_at desc, prompt_id desc
     limit ${pageSize}::int8 offset ${page}::int8 * ${pageSize}::int8`;

@@ -2,7 +2,7 @@
  * The statements of properties. The index of properties holds hashes, which name nothing, so that values are read out of the
  * newest records, a bounded part of the table, and names out of those and of roll-ups.
  */
-import { Parameters, type Statement } from '#core/filter/mod.ts';
+import { containing, Parameters, type Statement } from '#core/filter/mod.ts';
 
 /** Records that are read: enough to see what is in use, in a fraction of a second. */
 const NEWEST_RECORDS = 100_000;
@@ -98,7 +98,7 @@ export function propertyValuesStatement(
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
   const value = `r.properties_folded ->> ${parameters.bind(foldedName, 'text')} as value`;
-  const pattern = parameters.bind(`%${searchTerm.replace(/[\\%_]/g, '\\$&')}%`, 'text');
+  const pattern = parameters.bind(containing(searchTerm), 'text');
   const text = `
     select r.value as text, count(*)::float8 as count
     from ${newest(value, organization, NEWEST_RECORDS)}

@@ -1,5 +1,5 @@
 /** Parts of statements about sessions. */
-import { type Filter, Parameters, type Statement } from '#core/filter/mod.ts';
+import { containing, type Filter, Parameters, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { findShortSource, fromFound, readQuery } from '../requests/mod.ts';
 import type { Names, SessionsQuery, Window } from './read-query.ts';
@@ -16,11 +16,6 @@ export function draftFor(organizationId: string): Draft {
 /** Ends a draft. */
 export function finish({ parameters }: Draft, text: string): Statement {
   return { text, values: parameters.values };
-}
-
-/** Writes a pattern for texts that contain `text` literally. */
-function containing(text: string): string {
-  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** Writes the condition on the names of a session with the id `column`, beginning with "and"; empty when there is none. */

@@ -1,5 +1,5 @@
 import type { SessionNameRow } from '#core/contracts/session.ts';
-import type { Statement } from '#core/filter/mod.ts';
+import { containing, type Statement } from '#core/filter/mod.ts';
 import { type Draft, draftFor, finish } from './conditions.ts';
 import type { SessionsQuery } from './read-query.ts';
 import { averageOf } from './session-json.ts';
@@ -22,7 +22,7 @@ export function namesPage(
 ): Statement {
   const draft = draftFor(organizationId);
   const { parameters } = draft;
-  const pattern = `%${(names.contains ?? '').replace(/[\\%_]/g, '\\$&')}%`;
+  const pattern = containing(names.contains ?? '');
   // Grouped by session first: a count of distinct ids would sort all requests.
   const text = `
     select t.name, min(t.first_at) as first_at, max(t.last_at) as last_at, count(*) as sessions,

@@ -13,5 +13,6 @@ export {
 export type { Filter } from './nodes.ts';
 export { Parameters, type Statement } from './parameters.ts';
 export { parseFilter } from './parse.ts';
+export { containing } from './pattern.ts';
 export { filterForms } from './shape.ts';
 export { EARLIEST_MS, LATEST_MS, parseMoment, parseTimestamp } from './timestamp.ts';

@@ -69,10 +69,15 @@ function like(
   return `${expression} ${operator} ${parameters.bind(pattern, 'text')}`;
 }
 
-/** Returns the pattern of `like`. A text that is contained stands between two `%`; its own `%`, `_` and `\` are literal. */
+/** Returns the pattern of `like`. */
 function patternOf({ operator, operand }: PatternComparison): string {
   if (!operator.endsWith('contains')) return operand;
-  return `%${operand.replace(/[\\%_]/g, '\\$&')}%`;
+  return containing(operand);
+}
+
+/** Returns the pattern of `like` for texts that contain a text: its own `%`, `_` and `\` are literal. */
+export function containing(text: string): string {
+  return `%${text.replace(/[\\%_]/g, '\\$&')}%`;
 }
 
 /** Returns what stands between the `%` of a pattern. */
