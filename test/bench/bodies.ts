@@ -118,7 +118,7 @@ async function measure(
   const packed = isPacked && url !== LOG;
   let sent: Sent | null = null;
   let least = Number.POSITIVE_INFINITY;
-  const stall = await longestTurnMs(rounds, async () => {
+  const stall = await longestTurnMs(rounds, 0, async () => {
     const sending = { url: url(served), headers: { ...served.headers, ...headers }, family, bytes };
     sent = await served.sender.send({ ...sending, head, tail, isPacked: packed, isTorn });
     least = Math.min(least, sent.ms);
