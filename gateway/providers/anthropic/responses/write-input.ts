@@ -81,6 +81,10 @@ function writeResult({ callId, content, isError }: ToolResultPart): JsonObject {
 /**
  * Writes a turn of the model's. Reasoning that nothing follows is left out: OpenAI refuses it without the item that it led to, as it is
  * where the limit of tokens cut an answer off.
+ *
+ * Messages have a phase, for which Anthropic's have no place: it follows from where they stand. Without it, models since
+ * GPT-5.3-Codex take what they said before the call of a tool for a last word, and stop early.
+ * https://developers.openai.com/api/docs/guides/prompt-guidance#phase-parameter
  */
 function writeAssistant(parts: readonly AssistantPart[], provider: string): JsonObject[] {
   const items: JsonObject[] = [];
@@ -90,6 +94,9 @@ function writeAssistant(parts: readonly AssistantPart[], provider: string): Json
     else items.push(...writeReasoning(part, provider));
   }
   while (items.at(-1)?.type === 'reasoning') items.pop();
+  const last = items.at(-1);
+  for (const item of items)
+    if (item.type === 'message') item.phase = item === last ? 'final_answer' : 'commentary';
   return items;
 }
 

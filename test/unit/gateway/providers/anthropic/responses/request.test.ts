@@ -71,7 +71,12 @@ t.test(
       },
     ]);
     t.same(items.slice(1), [
-      { type: 'message', role: 'assistant', content: [{ type: 'output_text', text: 'I look.' }] },
+      {
+        type: 'message',
+        role: 'assistant',
+        content: [{ type: 'output_text', text: 'I look.' }],
+        phase: 'commentary',
+      },
       { type: 'function_call', call_id: 'toolu_1', name: 'see', arguments: '{"path":"/a"}' },
       { type: 'function_call', call_id: 'toolu_2', name: 'read', arguments: '{}' },
       {
@@ -199,3 +204,19 @@ t.test('reasoning of other makers, and what nothing follows, is left out', async
   t.same(turn(call, own), [{ type: 'function_call', call_id: 'a', name: 'f', arguments: '{}' }]);
   t.same(turn(own), []);
 });
+
+t.test(
+  'what the model said last in a turn is its answer, and what it said before, or before a tool, is not',
+  async (t) => {
+    const text = (text: string) => ({ type: 'text', text });
+    const phases = (...content: JsonObject[]) =>
+      turn(...content).flatMap(({ type, phase }) => (type === 'message' ? [phase] : []));
+    const thought = redacted('~assay.reasoning.OPENAI.rs_1.gAAA');
+    t.same(phases(text('Done.')), ['final_answer']);
+    t.same(phases(text('I look.'), call), ['commentary']);
+    t.same(phases(text('I look.'), call, text('And there.'), call), ['commentary', 'commentary']);
+    t.same(phases(text('I have looked.'), thought, text('It is this.')), ['commentary', 'final_answer']);
+    t.same(phases(text('It is'), text(' this.'), thought), ['final_answer'], 'parts of one message');
+    t.same(itemsOf([{ role: 'user', content: 'Hello' }])[0]!.phase, undefined, 'users have none');
+  },
+);
