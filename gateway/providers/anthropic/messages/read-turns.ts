@@ -37,9 +37,21 @@ const BLOCK_FIELDS: Readonly<Record<string, ReadonlySet<string>>> = {
   redacted_thinking: new Set(['type', 'data']),
 };
 
-/** @throws AssayError invalid_body */
+/**
+ * The line that Claude Code puts before its instructions, for Anthropic's bill. It differs in each request, so that what follows would
+ * be in no provider's cache of prompts: https://github.com/anthropics/claude-code/issues/68900
+ */
+const BILLING_LINE = /^x-anthropic-billing-header:.*\n*/;
+
+/** Reads instructions, without what is not for the model. @throws AssayError invalid_body */
 export function readSystem(value: unknown, field: string): TextPart[] {
-  return isAbsent(value) ? [] : blocksAt(value, field).map(([block, at]) => readText(block, at));
+  if (isAbsent(value)) return [];
+  return blocksAt(value, field).flatMap(([block, at]) => {
+    const part = readText(block, at);
+    if (!BILLING_LINE.test(part.text)) return [part];
+    const text = part.text.replace(BILLING_LINE, '');
+    return text === '' ? [] : [{ ...part, text }];
+  });
 }
 
 /**

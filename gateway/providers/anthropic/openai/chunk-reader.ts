@@ -2,6 +2,7 @@ import { readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import type { AnswerEvent, EventReader, TokenUsage } from '../conversation.ts';
 import { anthropicErrorType, statusOfError } from '../errors.ts';
+import { UNSIGNED } from '../foreign-reasoning.ts';
 import type { RawDelta } from '../raw-delta.ts';
 import { type ContentFrame, learnContentFrame, readContentFrame } from './content-frame.ts';
 import { failureMessage, isFailure, readFinish } from './finish.ts';
@@ -156,7 +157,10 @@ export class ChunkReader implements EventReader {
   /** Ends the reasoning, which in this dialect has neither an end of its own nor a signature. */
   #endReasoning(): void {
     if (this.#reasoning === null) return;
-    this.#emit({ type: 'thinking_end', part: { type: 'thinking', text: this.#reasoning, signature: '' } });
+    this.#emit({
+      type: 'thinking_end',
+      part: { type: 'thinking', text: this.#reasoning, signature: UNSIGNED },
+    });
     this.#reasoning = null;
   }
 

@@ -2,6 +2,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import { readArguments } from '../call-arguments.ts';
 import type { Answer, AssistantPart, Stop } from '../conversation.ts';
+import { UNSIGNED } from '../foreign-reasoning.ts';
 import { failureMessage, isFailure, readFinish } from './finish.ts';
 import { readContent } from './read-content.ts';
 import { readCompletionUsage } from './usage.ts';
@@ -43,7 +44,7 @@ function readParts(content: unknown): AssistantPart[] {
     const last = parts.at(-1);
     if (type === 'text') parts.push({ type, text, cacheControl: null });
     else if (last?.type === 'thinking') last.text += text;
-    else parts.push({ type, text, signature: '' });
+    else parts.push({ type, text, signature: UNSIGNED });
   }
   return parts;
 }
@@ -51,7 +52,7 @@ function readParts(content: unknown): AssistantPart[] {
 /** Reads reasoning, which has no signature in this dialect. */
 function readThinking(message: JsonObject): AssistantPart[] {
   const text = textOrNull(message.reasoning_content) ?? textOrNull(message.reasoning);
-  return text === null || text === '' ? [] : [{ type: 'thinking', text, signature: '' }];
+  return text === null || text === '' ? [] : [{ type: 'thinking', text, signature: UNSIGNED }];
 }
 
 function readToolCall(call: JsonObject, index: number, { finish }: Stop): AssistantPart {

@@ -12,8 +12,8 @@ import type {
   UserPart,
 } from '../conversation.ts';
 import { refuse } from '../fields.ts';
+import { isForeignThinking } from '../foreign-reasoning.ts';
 import { toUrl } from '../media.ts';
-import { isReasoningItem } from '../responses/reasoning.ts';
 import { writeThinkingBlock, writeToolCall } from './write-completion.ts';
 
 /**
@@ -157,7 +157,7 @@ function writeThinking(
     const texts = thinking.map((part) => (part.type === 'thinking' ? part.text : ''));
     return { reasoning_content: texts.join('') };
   }
-  const signed = thinking.filter((part) => !isReasoningItem(part));
+  const signed = thinking.filter((part) => !isForeignThinking(part));
   if (extensions !== 'anthropic' || signed.length === 0) return {};
   return { thinking_blocks: signed.map(writeThinkingBlock) };
 }

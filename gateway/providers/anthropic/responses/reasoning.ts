@@ -5,12 +5,8 @@
  */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import type { ThinkingPart } from '../conversation.ts';
+import { MARK, signedBy, UNSIGNED } from '../foreign-reasoning.ts';
 
-/**
- * Written before what is encrypted: the signatures of other makers begin otherwise. It begins with a character that hardly any request
- * has: then a body is searched for it in some 3 µs for 50 KB.
- */
-export const MARK = '~assay.reasoning.';
 /** The provider, which alone can decrypt it; the id; and what is encrypted. */
 const CARRIED = /^~assay\.reasoning\.([A-Z]+)\.([\w-]*)\.(.+)$/s;
 
@@ -21,9 +17,9 @@ const CARRIED = /^~assay\.reasoning\.([A-Z]+)\.([\w-]*)\.(.+)$/s;
 export function readReasoning(item: JsonObject, provider: string): ThinkingPart | null {
   const text = summaryOf(item);
   const encrypted = textOrNull(item.encrypted_content);
-  const signature = encrypted === null ? '' : `${MARK}${provider}.${textOrNull(item.id) ?? ''}.${encrypted}`;
-  if (text !== '') return { type: 'thinking', text, signature };
-  return signature === '' ? null : { type: 'redacted_thinking', data: signature };
+  const data = encrypted === null ? null : `${MARK}${provider}.${textOrNull(item.id) ?? ''}.${encrypted}`;
+  if (text !== '') return { type: 'thinking', text, signature: data ?? UNSIGNED };
+  return data === null ? null : { type: 'redacted_thinking', data };
 }
 
 /** Separator of the parts of a summary. */
@@ -36,15 +32,6 @@ function summaryOf({ summary, content }: JsonObject): string {
     ? parts.map((part) => (isObject(part) ? textOrNull(part.text) : null))
     : [];
   return texts.filter((text) => text !== null && text !== '').join(BETWEEN_PARTS);
-}
-
-/** Returns whether thinking carries the reasoning of one of OpenAI's models. */
-export function isReasoningItem(part: ThinkingPart): boolean {
-  return signedBy(part).startsWith(MARK);
-}
-
-function signedBy(part: ThinkingPart): string {
-  return part.type === 'thinking' ? part.signature : part.data;
 }
 
 /** Writes thinking as the reasoning item that it was; none when this provider did not make it, and so cannot read it. */

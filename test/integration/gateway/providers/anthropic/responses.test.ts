@@ -213,19 +213,19 @@ t.test('models that reason are called by Responses, as OpenAI names them', async
   );
 });
 
+const ANTHROPIC_ANSWER = {
+  id: 'msg_1',
+  type: 'message',
+  role: 'assistant',
+  model: 'm',
+  content: [],
+  usage: { input_tokens: 1, output_tokens: 1 },
+};
+
 t.test(
   'a conversation goes on with a model of Anthropic’s, without the reasoning that it has not signed',
   async (t) => {
-    anthropic.script(() =>
-      json({
-        id: 'msg_1',
-        type: 'message',
-        role: 'assistant',
-        model: 'm',
-        content: [],
-        usage: { input_tokens: 1, output_tokens: 1 },
-      }),
-    );
+    anthropic.script(() => json(ANTHROPIC_ANSWER));
     const signed = { type: 'thinking' as const, thinking: 'Hm', signature: 'ErUBCkYIARgCIkAx' };
     const call = { type: 'tool_use' as const, id: 'call_1', name: 'weather', input: { n: 1 } };
     const foreign = { type: 'redacted_thinking' as const, data: '~assay.reasoning.OPENAI.rs_1.gAAA' };
@@ -252,5 +252,47 @@ t.test(
     for (const { body } of anthropic.requests)
       t.same(JSON.parse(body.toString()), { ...ask, messages: expected });
     t.equal(anthropic.requests.length, 2);
+  },
+);
+
+t.test(
+  'a conversation with a model whose thoughts are not signed goes on with one of Anthropic’s',
+  async (t) => {
+    anthropic.script(() => json(ANTHROPIC_ANSWER));
+    const chunk = (delta: JsonObject, more: JsonObject = {}) =>
+      `data: ${JSON.stringify({ id: 'c', model: 'm', choices: [{ index: 0, delta, ...more }] })}\n\n`;
+    const said = { reasoning_content: 'Hm.', content: 'Sunny.' };
+    gateway.provider.script(({ body }) =>
+      JSON.parse(body.toString()).stream === true
+        ? {
+            kind: 'bytes',
+            body: Buffer.from(`${chunk(said)}${chunk({}, { finish_reason: 'stop' })}data: [DONE]\n\n`),
+            headers: { 'content-type': 'text/event-stream' },
+          }
+        : json({
+            id: 'c',
+            model: 'm',
+            choices: [{ message: { role: 'assistant', ...said }, finish_reason: 'stop' }],
+          }),
+    );
+    const ask = { model: 'gpt-4o', max_tokens: 100, messages: [QUESTION] };
+    const whole = await client.messages.create(ask);
+    const streamed = await client.messages.stream(ask).finalMessage();
+    for (const { content } of [whole, streamed]) {
+      t.match(content, [
+        { type: 'thinking', thinking: 'Hm.' },
+        { type: 'text', text: 'Sunny.' },
+      ]);
+      anthropic.requests.length = 0;
+      const messages = [
+        QUESTION,
+        { role: 'assistant' as const, content },
+        { role: 'user' as const, content: 'And?' },
+      ];
+      await client.messages.create({ ...ask, model: 'claude-sonnet-4-5', messages });
+      const [, answer] = JSON.parse(anthropic.requests[0]!.body.toString()).messages as JsonObject[];
+      t.match(answer!.content, [{ type: 'text', text: 'Sunny.' }]);
+      t.equal((answer!.content as unknown[]).length, 1);
+    }
   },
 );

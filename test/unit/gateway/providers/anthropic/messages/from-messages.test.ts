@@ -145,6 +145,28 @@ t.test(
   },
 );
 
+t.test(
+  'the billing line of Claude Code, which differs in each request, is left out of the instructions',
+  async (t) => {
+    const line = 'x-anthropic-billing-header: cc_version=2.1.197.48f; cc_entrypoint=cli; cch=71fea;';
+    const of = (system: unknown, messages: JsonObject[] = []) =>
+      translated({ system, messages: [...messages, { role: 'user', content: line }] }).messages;
+    const user = { role: 'user', content: line };
+    const kind = { role: 'system', content: 'Be kind' };
+    t.same(
+      of([
+        { type: 'text', text: line },
+        { type: 'text', text: 'Be kind' },
+      ]),
+      [kind, user],
+    );
+    t.same(of(`${line}\nBe kind`), [kind, user]);
+    t.same(of(line), [user]);
+    t.same(of(undefined, [{ role: 'system', content: `${line}\n\nBe kind` }]), [kind, user]);
+    t.same(of(`Be kind\n${line}`), [{ role: 'system', content: `Be kind\n${line}` }, user]);
+  },
+);
+
 t.test('a turn of the assistant without text and tool calls is left out', async (t) => {
   const thinking = { type: 'thinking', thinking: 'Hm', signature: 's' };
   const after = (content: unknown) => [...HELLO, { role: 'assistant', content }, ...HELLO];
@@ -287,7 +309,7 @@ t.test('a completion becomes a message', async (t) => {
     role: 'assistant',
     model: 'gpt-4o-mini',
     content: [
-      { type: 'thinking', thinking: 'Hm', signature: '' },
+      { type: 'thinking', thinking: 'Hm', signature: '~assay.reasoning.unsigned' },
       { type: 'text', text: 'Well' },
       { type: 'tool_use', id: 'a', name: 'f' },
     ],
@@ -311,7 +333,7 @@ t.test('content in parts, as Mistral’s reasoning models answer, becomes thinki
     { type: 'reference', reference_ids: [1] },
   ];
   t.same(fromCompletion({ choices: [{ message: { content }, finish_reason: 'stop' }] }).content, [
-    { type: 'thinking', thinking: 'Hm, a greeting.', signature: '' },
+    { type: 'thinking', thinking: 'Hm, a greeting.', signature: '~assay.reasoning.unsigned' },
     { type: 'text', text: 'Bonjour' },
   ]);
 });
