@@ -28,8 +28,10 @@ const WORKER = new URL('./worker.ts', import.meta.url);
 const CHARS_AT_ONCE = 128 * 1024;
 /** Time after which one call of `count` starts no further group, because other entries wait for it. */
 const BUDGET_MS = 2_000;
-/** Longer means that something is wrong. A busy machine may take a second to start the thread. */
+/** Longer means that something is wrong. */
 const TIMEOUT_MS = 5_000;
+/** The same for the start of the thread: 0.2 seconds, or 5 and more on a machine whose processors are all busy. */
+const START_TIMEOUT_MS = 60_000;
 /** After a failure nothing is counted for this long, so that not every batch waits for a timeout. */
 const REST_MS = 60_000;
 /** Concurrent calls; the texts of further ones are not counted. */
@@ -45,12 +47,11 @@ export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
   let restUntil = Number.NEGATIVE_INFINITY;
   let isClosed = false;
 
-  async function countGroup(samples: readonly Sample[]): Promise<number[] | null> {
+  async function countGroup(texts: string[], limitMs = timeoutMs): Promise<number[] | null> {
     if (isClosed || clock.monotonic() < restUntil) return null;
     try {
       pool ??= openPool();
-      const texts = samples.map(({ text }) => text);
-      const signal = AbortSignal.timeout(timeoutMs);
+      const signal = AbortSignal.timeout(limitMs);
       return await (await pool).run(texts, { filename: thread.href, name: 'countEach', signal });
     } catch (error) {
       if (isClosed || clock.monotonic() < restUntil) return null;
@@ -61,10 +62,12 @@ export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
   }
 
   async function count(texts: readonly string[]): Promise<(number | null)[]> {
+    // Apart from the texts, because the thread's start is no reason to leave them uncounted.
+    if (pool === null || (await pool).threads.length === 0) await countGroup([], START_TIMEOUT_MS);
     const until = clock.monotonic() + BUDGET_MS;
     const counts: (number | null)[] = [];
     for (const samples of groupsOf(texts)) {
-      const counted = clock.monotonic() < until ? await countGroup(samples) : null;
+      const counted = clock.monotonic() < until ? await countGroup(samples.map(({ text }) => text)) : null;
       for (const [index, { factor }] of samples.entries()) {
         counts.push(counted === null ? null : Math.round(counted[index]! * factor));
       }
