@@ -80,6 +80,20 @@ export const API_ENDPOINTS: readonly ApiEndpoint[] = [
     canStream: true,
     isLastFrame: isResponseEndFrame,
   },
+  {
+    // Codex asks for it when its context is full, and cannot go on without.
+    ...OPENAI,
+    ...openAiAddresses('responses/compact'),
+    providerEndpoint: 'compact',
+    errors: RESPONSES_ERRORS,
+  },
+  {
+    ...OPENAI,
+    ...openAiAddresses('responses/input_tokens'),
+    providerEndpoint: 'inputTokens',
+    errors: RESPONSES_ERRORS,
+    isFree: true,
+  },
   { ...OPENAI, ...openAiAddresses('embeddings'), providerEndpoint: 'embeddings' },
   {
     ...OPENAI,

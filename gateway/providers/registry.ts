@@ -9,6 +9,8 @@ export type ProviderEndpoint =
   | 'chat'
   | 'completions'
   | 'responses'
+  | 'compact'
+  | 'inputTokens'
   | 'embeddings'
   | 'moderations'
   | 'messages'
@@ -57,6 +59,8 @@ const OPENAI_PATHS = {
   chat: '/chat/completions',
   completions: '/completions',
   responses: '/responses',
+  compact: '/responses/compact',
+  inputTokens: '/responses/input_tokens',
   embeddings: '/embeddings',
   moderations: '/moderations',
 } as const;
@@ -173,7 +177,8 @@ export const PROVIDERS: Record<ProviderName, ProviderRow> = {
   },
   azure: {
     ...OPENAI,
-    paths: openAiPaths('chat', 'completions', 'responses', 'embeddings'),
+    // https://learn.microsoft.com/en-us/azure/foundry/reference/rest/compactconversation. It does not tell of a count of tokens.
+    paths: openAiPaths('chat', 'completions', 'responses', 'compact', 'embeddings'),
     effortModels: REASONING_MODEL,
     reasonsInResponses: true,
     maxTokensField: 'max_completion_tokens',

@@ -162,6 +162,56 @@ t.test('a response that breaks off ends in an event that clients raise as an err
   t.match(record.response_text, /Hello /, 'what came is in the record');
 });
 
+t.test('a conversation is compacted, and the record has what that cost', async (t) => {
+  const said = { type: 'message', role: 'user', content: [{ type: 'input_text', text: 'Hi' }] };
+  const compacted = {
+    id: 'resp_2',
+    object: 'response.compaction',
+    created_at: 1_767_225_600,
+    output: [said, { type: 'compaction', id: 'cmp_1', encrypted_content: 'gAAA' }],
+    usage: RESPONSE.usage,
+  };
+  gateway.provider.script(() => json(compacted));
+  const { data, response } = await client.responses
+    .compact({ model: 'gpt-4o-mini', input: [{ role: 'user', content: 'Hi' }] })
+    .withResponse();
+  t.match(data, compacted);
+  t.equal(gateway.provider.requests[0]!.path, '/v1/responses/compact');
+  t.match(await gateway.record(idOf(response)), {
+    path: '/v1/responses/compact',
+    response_id: 'resp_2',
+    prompt_tokens: 100,
+    completion_tokens: 10,
+    cost_nano: String(80 * 150 + 20 * 75 + 10 * 600),
+  });
+  t.match(await (await post('/responses/compact', { model: 'gpt-4o-mini', input: 'Hi' })).json(), compacted);
+});
+
+t.test('the tokens of a response are counted without one, which is free', async (t) => {
+  const count = { object: 'response.input_tokens' as const, input_tokens: 11 };
+  gateway.provider.script(() => json(count));
+  const ask = { model: 'gpt-4o-mini', input: 'Tell me a joke.' };
+  const { data, response } = await client.responses.inputTokens.count(ask).withResponse();
+  t.match(data, count);
+  t.equal(gateway.provider.requests[0]!.path, '/v1/responses/input_tokens');
+  t.match(await gateway.record(idOf(response)), {
+    path: '/v1/responses/input_tokens',
+    prompt_tokens: null,
+    total_tokens: null,
+    cost_nano: null,
+  });
+});
+
+t.test('a provider that cannot compact or count is not asked', async (t) => {
+  for (const path of ['/v1/responses/compact', '/v1/responses/input_tokens']) {
+    const refused = await post(path, { model: 'mistral-small-latest', input: 'Hi' });
+    t.equal(refused.status, 404);
+    t.match(await refused.json(), {
+      error: { code: 'endpoint_not_supported', message: new RegExp(`MISTRAL.*has no ${path}`) },
+    });
+  }
+});
+
 t.test('embeddings are relayed as numbers and in base64, and recorded with their cost', async (t) => {
   for (const path of ['/v1/embeddings', '/embeddings']) {
     const response = await post(path, { model: 'text-embedding-3-small', input: ['a', 'b'] });

@@ -46,6 +46,8 @@ const PROVIDERS: Record<ApiEndpoint['providerEndpoint'], readonly Provider[]> = 
   chat: [OPENAI, OPENAI, MISTRAL],
   completions: [OPENAI],
   responses: [OPENAI],
+  compact: [OPENAI],
+  inputTokens: [OPENAI],
   embeddings: [OPENAI, MISTRAL],
   moderations: [OPENAI, MISTRAL],
   messages: [ANTHROPIC],
