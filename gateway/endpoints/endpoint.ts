@@ -3,7 +3,7 @@
  * relayed, limited, cached and logged is the same for all.
  */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { isMessageStopFrame } from '../providers/anthropic/mod.ts';
+import { isMessageStopFrame, userOfMetadata } from '../providers/anthropic/mod.ts';
 import type { ProviderEndpoint } from '../providers/registry.ts';
 import { isDoneFrame, isResponseEndFrame } from './end-of-stream.ts';
 import { ANTHROPIC_ERRORS, type ErrorFormat, OPENAI_ERRORS, RESPONSES_ERRORS } from './error-format.ts';
@@ -46,11 +46,16 @@ function openAiAddresses(name: string) {
   return { path: `/v1/${name}`, addresses: [`/v1/${name}`, `/${name}`] };
 }
 
+function metadataUser({ metadata }: JsonObject): string | null {
+  const id = isObject(metadata) ? textOrNull(metadata.user_id) : null;
+  return id === null ? null : userOfMetadata(id);
+}
+
 const ANTHROPIC = {
   errors: ANTHROPIC_ERRORS,
   defaultModel: null,
   hasUsageOption: false,
-  userOf: ({ metadata }: JsonObject) => (isObject(metadata) ? textOrNull(metadata.user_id) : null),
+  userOf: metadataUser,
   isLastFrame: isMessageStopFrame,
 } as const;
 

@@ -5,7 +5,7 @@
 import { onlyCredential } from '#platform/http-server/mod.ts';
 import type { CallHeaders } from './call.ts';
 import { addWarning } from './header-warnings.ts';
-import { joinedValue, readServiceHeader } from './service-headers.ts';
+import { joinedValue, MAX_ID_LENGTH, readServiceHeader } from './service-headers.ts';
 
 const FORWARDED = new Set([
   'accept',
@@ -18,6 +18,8 @@ const FORWARDED = new Set([
 ]);
 const FORWARDED_TO_OPENAI = new Set(['openai-organization', 'openai-project', 'openai-beta']);
 const FORWARDED_TO_ANTHROPIC = new Set(['anthropic-version', 'anthropic-beta', 'anthropic-user-profile-id']);
+/** Coding agents name their session in these: Claude Code, Codex, and older ones of Codex. */
+const AGENT_SESSION = new Set(['x-claude-code-session-id', 'session-id', 'session_id']);
 /** The official SDKs describe themselves to the provider in these. */
 const FORWARDED_PREFIX = 'x-stainless-';
 const SERVICE_PREFIX = 'service-';
@@ -54,6 +56,7 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     forwardedTo: { openai: [], anthropic: [] },
     warnings: [],
   };
+  let agentSession: string | null = null;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const given = rawHeaders[index]!;
     const value = rawHeaders[index + 1]!;
@@ -69,6 +72,8 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     else if (name === 'cache-control') call.cache.cacheControl = joinedValue(call.cache.cacheControl, value);
     else if (FORWARDED_TO_OPENAI.has(name)) call.forwardedTo.openai.push(name, value);
     else if (FORWARDED_TO_ANTHROPIC.has(name)) call.forwardedTo.anthropic.push(name, value);
+    else if (AGENT_SESSION.has(name) && value.length <= MAX_ID_LENGTH) agentSession = value;
   }
+  call.sessionId ??= agentSession;
   return call;
 }

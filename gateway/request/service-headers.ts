@@ -8,7 +8,7 @@ import type { CallHeaders } from './call.ts';
 export const PROPERTY_PREFIX = 'Service-Property-';
 const PROPERTY_PREFIX_FOLDED = PROPERTY_PREFIX.toLowerCase();
 const MAX_PROPERTIES = 100;
-const MAX_ID_LENGTH = 1_024;
+export const MAX_ID_LENGTH = 1_024;
 const MAX_PROPERTY_NAME = 128;
 
 /** Header bytes arrive as Latin-1 text, and clients that send more than ASCII send UTF-8. Other bytes stay as they are. */

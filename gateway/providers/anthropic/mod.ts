@@ -21,3 +21,4 @@ export {
   toMessagesRequest,
   toResponsesRequest,
 } from './translate.ts';
+export { userOfMetadata } from './user-ids.ts';

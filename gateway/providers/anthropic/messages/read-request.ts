@@ -21,6 +21,7 @@ import {
   refuse,
   textAt,
 } from '../fields.ts';
+import { userOfMetadata } from '../user-ids.ts';
 import { readSystem, readTurns } from './read-turns.ts';
 import { checkMessagesFields } from './request-fields.ts';
 
@@ -35,6 +36,7 @@ export function readMessagesRequest(body: JsonObject): Conversation {
   const outputConfig = optionalObject(body.output_config, 'output_config') ?? {};
   onlyFields(outputConfig, OUTPUT_FIELDS, 'output_config', 'is not known here');
   const metadata = optionalObject(body.metadata, 'metadata');
+  const userId = optionalText(metadata?.user_id, 'metadata.user_id');
   return {
     system: [...readSystem(body.system, 'system'), ...system],
     turns,
@@ -51,7 +53,7 @@ export function readMessagesRequest(body: JsonObject): Conversation {
           nameAt(item, `stop_sequences[${at}]`),
         ),
     stream: flagAt(body.stream, 'stream'),
-    userId: optionalText(metadata?.user_id, 'metadata.user_id'),
+    userId: userId === null ? null : userOfMetadata(userId),
     effort: readEffort(outputConfig.effort),
     thinking: optionalObject(body.thinking, 'thinking'),
     answerFormat: readFormat(optionalObject(outputConfig.format, 'output_config.format')),

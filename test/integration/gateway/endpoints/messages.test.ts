@@ -1,4 +1,6 @@
 /** `POST /v1/messages` with Anthropic's own client: passed through to Anthropic, translated for every other provider. */
+
+import { randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import Anthropic from '@anthropic-ai/sdk';
 import t from 'tap';
@@ -262,6 +264,42 @@ t.test("an error in the middle of Anthropic's stream is the record's status", as
   t.match(record, { status: 529, truncated: true });
   t.ok(record.prompt_tokens! > 0, 'what was counted is billed');
 });
+
+t.test(
+  'the calls of coding agents are in the sessions that they name, and their user is one in all of them',
+  async (t) => {
+    anthropic.script(() => json(MESSAGE));
+    const [account, device, session] = ['7b5d1a52-ffda-4dad-bbec-2f9e4c52ac15', 'f'.repeat(64), randomUUID()];
+    const told = (account_uuid: string) =>
+      JSON.stringify({ device_id: device, account_uuid, session_id: session });
+    const recorded = async (user: string | undefined, headers: Record<string, string>) => {
+      const response = await post(JSON.stringify({ ...ASK, metadata: { user_id: user } }), headers);
+      const { user_id, session_id } = await gateway.record(response);
+      return [user_id, session_id];
+    };
+    const claudeCode = { 'x-claude-code-session-id': session };
+    t.same(await recorded(told(account), claudeCode), [account, session]);
+    t.same(await recorded(told(''), claudeCode), [device, session]);
+    t.same(await recorded(`user_${device}_account_${account}_session_${session}`, claudeCode), [
+      account,
+      session,
+    ]);
+    t.same(await recorded(`user_${device}_account__session_${session}`, {}), [device, null]);
+    t.same(
+      JSON.parse(anthropic.requests[0]!.body.toString()).metadata,
+      { user_id: told(account) },
+      'as it was',
+    );
+    for (const codex of ['session-id', 'Session_id'])
+      t.same(await recorded('ada', { [codex]: session }), ['ada', session]);
+    t.same(
+      await recorded(told(account), { ...claudeCode, 'service-session-id': 's', 'service-user-id': 'u' }),
+      ['u', 's'],
+    );
+    for (const other of ['{"device_id":"x"}', '{', 'user_ada_session_1', '{"session_id":"x"}'])
+      t.same(await recorded(other, { 'session-id': 'x'.repeat(1_025) }), [other, null]);
+  },
+);
 
 t.test(
   'count_tokens is passed to Anthropic and costs nothing, and is refused for other providers',
