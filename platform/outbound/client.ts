@@ -4,7 +4,8 @@ import { onFirstUse } from '../process/on-first-use.ts';
 import { type ProxyChoice, ProxyError } from '../proxy/mod.ts';
 import type { AllowList } from './allow-list.ts';
 import { checkOutboundUrl, hostOf } from './check-url.ts';
-import { ForbiddenAddressError, guardedConnector, type Lookup } from './connector.ts';
+import { ForbiddenAddressError, guardedConnector } from './connector.ts';
+import type { Lookup } from './name-servers.ts';
 import { OutboundError } from './outbound-error.ts';
 import { requestOrResend, watchReuse } from './resend.ts';
 
@@ -44,12 +45,14 @@ const KEEP_ALIVE_MS = 10_000;
 /**
  * Creates the client: http and https, to public addresses and those that `allow` admits. Redirects are not followed,
  * responses are read up to 1 MiB, and the whole call has one deadline.
- * @param options.lookup resolves names. Default: the system's resolver
+ * @param options.lookup resolves names. Default: `createLookup`
+ * @param options.nameServers what it asks. Default: the system's
  * @param options.ca certificates (PEM) to trust instead of the default authorities
  */
 export function createOutbound(options: {
   allow: AllowList;
   lookup?: Lookup | undefined;
+  nameServers?: readonly string[];
   ca?: string | undefined;
   connectMs?: number;
   /** Default: no proxy for any address. */
@@ -65,6 +68,7 @@ export function createOutbound(options: {
         allow,
         connectMs,
         lookup: options.lookup,
+        nameServers: options.nameServers,
         ca: options.ca,
         proxyFor: options.proxyFor ?? (() => null),
       }),

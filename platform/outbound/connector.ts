@@ -1,16 +1,10 @@
-import { type LookupAddress, type LookupOptions, lookup as systemLookup } from 'node:dns';
+import type { LookupAddress } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { buildConnector } from 'undici';
 import { type ProxyChoice, type ProxyConnectorOptions, proxyConnector } from '../proxy/mod.ts';
 import type { AllowList } from './allow-list.ts';
+import { createLookup, type Lookup } from './name-servers.ts';
 import { plainConnector } from './plain-connector.ts';
-
-/** Resolves a name to all of its addresses. */
-export type Lookup = (
-  host: string,
-  options: LookupOptions & { all: true },
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void;
 
 /** The name or address does not lead to an allowed host. Fails the connection. */
 export class ForbiddenAddressError extends Error {}
@@ -62,10 +56,12 @@ export function guardedConnector(options: {
   allow: AllowList;
   connectMs: number;
   lookup?: Lookup | undefined;
+  nameServers?: readonly string[] | undefined;
   ca?: string | undefined;
   proxyFor: ProxyChoice;
 }): buildConnector.connector {
-  const { allow, connectMs, ca, lookup = systemLookup } = options;
+  const { allow, connectMs, ca } = options;
+  const lookup = options.lookup ?? createLookup(allow, options.nameServers);
   const connect = plainConnector({
     allowH2: false,
     timeout: connectMs,
