@@ -1,6 +1,6 @@
 /** The items of a version as JSON Lines, a page at a time as the client reads. No connection is held meanwhile. */
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import type { ExportStream } from '../requests/mod.ts';
+import { createExportPlaces, type ExportStream } from '../requests/mod.ts';
 import { type Context, requireDataset, requireVersion } from './context.ts';
 import { itemText } from './item-json.ts';
 import { listItems } from './item-store.ts';
@@ -15,14 +15,17 @@ export type ExportItems = (
 /** Items of one piece, which the bytes of a page bound as well. */
 const PAGE = 500;
 
-/** @throws AssayError not_found */
+/** @throws AssayError not_found, too_many_exports */
 export function createExport({ sql }: Context): ExportItems {
+  const takePlace = createExportPlaces('exports of datasets');
+
   return async (organizationId, datasetId, wanted) => {
     const version = await inOrganization(sql, organizationId, async (tx) =>
       requireVersion(await requireDataset(tx, organizationId, datasetId), wanted),
     );
     const search = { version, split: null, cluster: null, search: '' };
     let after: string | null = '';
+    const endExport = takePlace(organizationId);
 
     async function next(): Promise<string | null> {
       while (after !== null) {
@@ -36,6 +39,7 @@ export function createExport({ sql }: Context): ExportItems {
         const text = rows.map((row) => (row.is_erased ? '' : `${itemText(row)}\n`)).join('');
         if (text !== '') return text;
       }
+      endExport();
       return null;
     }
 
@@ -44,6 +48,7 @@ export function createExport({ sql }: Context): ExportItems {
       next,
       close: () => {
         after = null;
+        endExport();
       },
     };
   };

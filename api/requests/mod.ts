@@ -33,6 +33,7 @@ export { awaitRequest, awaitRequests, unknownRequest } from './await-request.ts'
 export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
+export { createExportPlaces } from './export/places.ts';
 export {
   findKey,
   findKeysOfIds,

@@ -3,7 +3,6 @@
  * is written, and no connection is held while the client does not read.
  */
 import { quoteValue } from '#core/contracts/check.ts';
-import { AssayError } from '#core/contracts/errors.ts';
 import type { ExportBody, ExportCursor } from '#core/contracts/export.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
@@ -17,6 +16,7 @@ import { type Read, recordTexts } from '../load.ts';
 import { readQuery } from '../query.ts';
 import { walkRecords } from './batches.ts';
 import { type RecordFormat, recordFormat } from './formats.ts';
+import { createExportPlaces } from './places.ts';
 import type { ExportRow } from './statements.ts';
 
 /** An export under way. It takes up one of its organization's exports until its text has ended, failed or is closed. */
@@ -27,8 +27,6 @@ export type ExportStream = {
   close(): void;
 };
 
-/** Exports of one organization at a time, in one process: one more would take turns with queries of its own. */
-const MAX_EXPORTS_OF_ONE = 2;
 /** Statements of an organization's exports at a time: fewer than half of its connections for queries. */
 const STATEMENTS_OF_ONE = 2;
 /** Characters. Smaller pieces cost a write each; larger ones hold up the event loop for longer than a millisecond or two. */
@@ -39,7 +37,7 @@ export type Exporter = (organizationId: string, body: ExportBody) => Promise<Exp
 
 /** @param sql a pool under the role `assay_api` */
 export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Exporter {
-  const underWay = new Map<string, number>();
+  const takePlace = createExportPlaces('exports');
   const slots = new FairSlots({
     count: Number.POSITIVE_INFINITY,
     ofOne: STATEMENTS_OF_ONE,
@@ -47,29 +45,12 @@ export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Expo
     maxWaitingOfOne: Number.POSITIVE_INFINITY,
   });
 
-  function take(organizationId: string): void {
-    const count = underWay.get(organizationId) ?? 0;
-    if (count >= MAX_EXPORTS_OF_ONE) {
-      throw new AssayError(
-        'too_many_exports',
-        `The organization has ${MAX_EXPORTS_OF_ONE} exports under way, which is the most: try again when one has ended`,
-      );
-    }
-    underWay.set(organizationId, count + 1);
-  }
-
-  function release(organizationId: string): void {
-    const count = underWay.get(organizationId)! - 1;
-    if (count === 0) underWay.delete(organizationId);
-    else underWay.set(organizationId, count);
-  }
-
   return async (organizationId, body) => {
     const query = readQuery({ ...body, sort: { created_at: 'asc' } });
     const after = body.after === undefined ? null : readCursor(body.after);
     const format = recordFormat(body);
     const bodies = body.bodies ?? false;
-    take(organizationId);
+    const endExport = takePlace(organizationId);
     const read: Read = async (work) =>
       (await slots.run(organizationId, () =>
         inOrganization(sql, organizationId, work, { isContinued: true }),
@@ -77,7 +58,7 @@ export function createExporter({ sql, clock }: { sql: Sql; clock: Clock }): Expo
     const until = { created_at: new Date(clock.now()), request_id: null };
     const walk = walkRecords({ organizationId, query, bodies, span: { after, until }, read, clock });
     const texts = exportTexts(organizationId, readAhead(walk), { format, bodies, read });
-    const stream = openStream(format.contentType, texts, () => release(organizationId));
+    const stream = openStream(format.contentType, texts, endExport);
     await stream.begin();
     return stream;
   };
