@@ -55,9 +55,20 @@ const SESSION_SETTINGS = {
   bytea_output: 'hex',
   extra_float_digits: '1',
   standard_conforming_strings: 'on',
+  // Off, the texts of arrays with nulls, as ingest sends them, would hold the word.
+  array_nulls: 'on',
+  // Off, each statement of the API would be an error instead of confined to an organization.
+  row_security: 'on',
+  idle_session_timeout: '0',
   // Statements are short; compiling one takes longer than running it.
   jit: 'off',
 };
+
+/**
+ * Settings that hold unless the address has others. What is committed is given up elsewhere, as entries in NATS and the outboxes
+ * are: with `off`, as users or servers have it for speed, those of the last moment would be lost when PostgreSQL is killed.
+ */
+const DEFAULT_SETTINGS = { synchronous_commit: 'on' };
 
 const slotsOf = new WeakMap<Sql, FairSlots>();
 
@@ -82,6 +93,7 @@ export function connectPostgres(options: ConnectOptions): Sql {
     ...server,
     socket: (to: SocketOptions) => openSocket(to, silenceMs),
     connection: {
+      ...DEFAULT_SETTINGS,
       ...settings,
       ...SESSION_SETTINGS,
       // A standby refuses the connection for it. One that it took, while a name led there during a failover, would be kept and fail

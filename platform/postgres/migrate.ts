@@ -238,6 +238,8 @@ function refuseGap(applied: string[], missing: string[]): void {
 }
 
 async function applyMissing(tx: TransactionSql): Promise<string[]> {
+  // Not a setting of the connection, because servers before 17 would refuse it.
+  await tx`select set_config(name, '0', true) from pg_settings where name = 'transaction_timeout'`;
   await tx`select pg_advisory_xact_lock(${LOCK_VALUE})`;
   const known = schemaOfThisBuild();
   const applied = await appliedSchema(tx);

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { checkSchema, connectPostgres, migrate, type Sql } from '#platform/postgres/mod.ts';
 import { databaseFor } from '../../../support/world.ts';
@@ -25,14 +26,20 @@ t.test('defaults of the user change neither waiting, nor time limits, nor the fo
     alter role ${role} set datestyle = 'SQL, DMY';
     alter role ${role} set intervalstyle = 'sql_standard';
     alter role ${role} set bytea_output = 'escape';
-    alter role ${role} set extra_float_digits = 0`);
+    alter role ${role} set extra_float_digits = 0;
+    alter role ${role} set array_nulls = off;
+    alter role ${role} set row_security = off;
+    alter role ${role} set idle_session_timeout = '1s';
+    alter role ${role} set synchronous_commit = off`);
   t.teardown(() => sql.unsafe(`drop role ${role}`).catch(() => {}));
   const url = Object.assign(new URL(database.url), { username: role, password: 'x' }).href;
   const own = connectTo(t, url, 0);
   const [values] = await own`
     select '2026-11-28T12:00:00Z'::timestamptz as at, '\\x00ff'::bytea as bytes, 0.1::float8 + 0.2::float8 as number,
            interval '1 day 1 hour' as span, current_setting('transaction_isolation') as isolation,
-           current_setting('lock_timeout') as lock, current_setting('timezone') as zone`;
+           current_setting('lock_timeout') as lock, current_setting('timezone') as zone,
+           ${'{1,null}'}::text::int8[] as nulls, current_setting('row_security') as policies,
+           current_setting('idle_session_timeout') as idle, current_setting('synchronous_commit') as commits`;
   t.same(values, {
     at: new Date('2026-11-28T12:00:00Z'),
     bytes: Buffer.from([0, 0xff]),
@@ -41,8 +48,37 @@ t.test('defaults of the user change neither waiting, nor time limits, nor the fo
     isolation: 'read committed',
     lock: '0',
     zone: 'UTC',
+    nulls: ['1', null],
+    policies: 'on',
+    idle: '0',
+    commits: 'on',
   });
   await t.resolves(own`select pg_sleep(0.5)`, 'no limit of time is none, as for migrations');
+});
+
+t.test('an address that says how commits wait is followed', async (t) => {
+  const url = Object.assign(new URL(database.url), { search: '?synchronous_commit=local' }).href;
+  const own = connectTo(t, url);
+  t.same(await own`select current_setting('synchronous_commit') as commits`, [{ commits: 'local' }]);
+  await t.resolves(checkSchema(own));
+});
+
+t.test('migrations take longer than a transaction of their user may', async (t) => {
+  const role = `hurried_${randomBytes(6).toString('hex')}`;
+  await sql.unsafe(`
+    create role ${role} login superuser password 'x';
+    alter role ${role} set transaction_timeout = '1s'`);
+  t.teardown(() => sql.unsafe(`drop role ${role}`).catch(() => {}));
+  const url = Object.assign(new URL(database.url), { username: role, password: 'x' }).href;
+  let migrating: Promise<unknown> = Promise.resolve();
+  await sql.begin(async (tx) => {
+    // The lock of migrations, as another process has it that is at them.
+    await tx`select pg_advisory_xact_lock(${0x6173736179})`;
+    migrating = migrate(url);
+    migrating.catch(() => {});
+    await sleep(2_000);
+  });
+  await t.resolves(migrating);
 });
 
 /** A pooler in miniature: it passes on who connects to what, and no setting. */
