@@ -160,6 +160,8 @@ async function firstResponse<T>(sql: Sql, response: Promise<T>): Promise<T> {
     if (!isStoreUnavailable(error)) throw error;
     reason = describeError(error);
     if (/startup parameter/.test(reason)) reason += `: ${NO_POOLER}`;
+    // A server without TLS says so, and closes the connection when it is asked for it all the same.
+    if (/before secure TLS/.test(reason)) reason += ': sslmode asks for TLS, which the server may not have';
   }
   throw new Error(`PostgreSQL at ${serverOf(sql.options)} (DATABASE_URL) cannot be used: ${reason}`);
 }
@@ -199,7 +201,10 @@ export async function checkSchema(sql: Sql): Promise<void> {
 
 /** The tables that record the applied schema; `assay.migrations` is as node-pg-migrate created it. */
 const OWN_TABLES = `
-  create schema if not exists assay;
+  do $$ begin
+    -- Not \`if not exists\`: it asks for the right to create schemas also where somebody else has made this one.
+    if to_regnamespace('assay') is null then create schema assay; end if;
+  end $$;
   create table if not exists assay.migrations (
     id     serial primary key,
     name   varchar(255) not null,
@@ -222,10 +227,11 @@ async function runFile(tx: TransactionSql, directory: URL, name: string): Promis
     // Without parameters this is the simple protocol, which takes several statements at once.
     await tx.unsafe(text);
   } catch (cause) {
-    const { position, code } = cause as { position?: string; code?: string };
+    const { position } = cause as { position?: string };
     const line = position === undefined ? '' : `:${text.slice(0, Number(position)).split('\n').length}`;
-    const remedy = code === PERMISSION_DENIED ? '; docs/deployment.md says which rights its user needs' : '';
-    throw new Error(`${name}.sql${line}: ${describeError(cause)}${remedy}`, { cause });
+    throw Object.assign(new Error(`${name}.sql${line}: ${describeError(cause)}`, { cause }), {
+      code: (cause as { code?: unknown }).code,
+    });
   }
 }
 
@@ -278,7 +284,9 @@ export async function migrate(url: string): Promise<{ applied: string[] }> {
     return { applied: await sql.begin('isolation level read committed', applyMissing) };
   } catch (cause) {
     if (cause instanceof SchemaMismatchError) throw cause;
-    throw new Error(`Cannot migrate the database: ${describeError(cause)}`, { cause });
+    const isDenied = (cause as { code?: unknown }).code === PERMISSION_DENIED;
+    const remedy = isDenied ? '; docs/deployment.md says which rights its user needs' : '';
+    throw new Error(`Cannot migrate the database: ${describeError(cause)}${remedy}`, { cause });
   } finally {
     await sql.end({ timeout: 1 });
   }

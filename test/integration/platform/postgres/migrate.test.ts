@@ -109,6 +109,22 @@ t.test(
   },
 );
 
+t.test('a user who may not create schemas migrates into one that was made for it', async (t) => {
+  const { url, sql } = await databaseFor(t, { migrated: false });
+  const user = `guest_${randomBytes(6).toString('hex')}`;
+  const own = Object.assign(new URL(url), { username: user, password: 'secret' }).href;
+  const superuser = await databaseFor(t);
+  await sql.unsafe(`create role ${user} login createrole password 'secret'`);
+  t.teardown(() => sql.unsafe(`drop owned by ${user} cascade; drop role ${user}`).catch(() => {}));
+  await superuser.sql.unsafe(`grant assay_api to ${user}`);
+  await t.rejects(migrate(own), {
+    message: /permission denied for database \S+; docs\/deployment\.md says which rights its user needs$/,
+  });
+  await sql.unsafe(`create schema assay authorization ${user}`);
+  await migrate(own);
+  await checkSchema(sql);
+});
+
 t.test('a migration that is missing before an applied one is refused', async (t) => {
   const { url, sql } = await databaseFor(t);
   await sql`delete from assay.migrations where name = '0003_entry_parts'`;

@@ -108,6 +108,13 @@ t.test('a client certificate is shown', async (t) => {
   t.same(own.seen, [{ client: 'client' }]);
 });
 
+t.test('a server without TLS is told from others when the address asks for it', async (t) => {
+  const plain = Object.assign(new URL(url), { search: '?sslmode=require' }).href;
+  const sql = connectPostgres({ url: plain, max: 1, applicationName: 'tls', statementTimeoutMs: 5_000 });
+  t.teardown(() => sql.end({ timeout: 1 }));
+  await t.rejects(checkSchema(sql), { message: /sslmode asks for TLS, which the server may not have$/ });
+});
+
 t.test('a server that is not trusted is named at the start', async (t) => {
   const address = addressAt(own.port, 'localhost', 'sslmode=verify-full');
   const sql = connectPostgres({ url: address, max: 1, applicationName: 'tls', statementTimeoutMs: 5_000 });
