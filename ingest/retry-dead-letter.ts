@@ -2,7 +2,7 @@
 import { CHANGES_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import { BUILT_IN_CATALOG, type Catalog } from '#core/models/mod.ts';
-import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+import { isPassing, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { buildRecord } from './build-record.ts';
 import { findDeadLetter, storableReason } from './dead-letters.ts';
@@ -17,7 +17,6 @@ import { scheduleEvaluations } from './schedule.ts';
 import { scheduleSessions } from './schedule-sessions.ts';
 import { countSessions } from './sessions.ts';
 import { insertRecords } from './statements.ts';
-import { isPassing } from './store-batch.ts';
 import { createTokenCounter, type TokenCounter } from './tokens/mod.ts';
 
 /** The result of a retry. Null: the record is stored, or its request erased, and the letter removed; else the letter stays, with this reason. */

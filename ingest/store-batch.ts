@@ -5,7 +5,7 @@
 
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { isStoreUnavailable, type TransactionSql } from '#platform/postgres/mod.ts';
+import { isPassing, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { StorableRecord } from './build-record.ts';
 import { deadLetterOf, insertDeadLetter } from './dead-letters.ts';
 import { withoutErased } from './erased.ts';
@@ -256,10 +256,4 @@ export class BatchStore {
 function unpricedCall({ request }: StorableRecord): UnpricedCall[] {
   const isUnpriced = request.cost_nano === null && request.total_tokens !== null;
   return isUnpriced ? [{ provider: request.provider, model: request.model }] : [];
-}
-
-/** Returns whether a failure is temporary: Postgres unavailable or out of a resource, a deadlock, a cancelled statement. */
-export function isPassing(error: unknown): boolean {
-  const code = (error as { code?: unknown }).code;
-  return isStoreUnavailable(error) || (typeof code === 'string' && /^(40|53|55P03|57014)/.test(code));
 }

@@ -8,7 +8,7 @@ import type { LogLimit } from '#platform/limiter/mod.ts';
 import type { Outbox } from '#platform/log-pipeline/outbox/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
-import { isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { isPassing, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { loggablePeriod } from './moments.ts';
@@ -99,7 +99,7 @@ export function createRequestLog(dependencies: LogDependencies): LogRequest {
       });
     } catch (error) {
       // While Postgres is away, ids are accepted unchecked, as on the gateway. The same call sent twice is stored once anyway.
-      if (!isStoreUnavailable(error)) throw error;
+      if (!isPassing(error)) throw error;
       log.warn({ requestId: id }, 'cannot check whether a request id was used before');
       if (!isLogged) await append(sender, id, entry);
     }

@@ -2,7 +2,7 @@
 
 import { reserveRequestId } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import { createAvailability, isStoreUnavailable, type Sql } from '#platform/postgres/mod.ts';
+import { createAvailability, isPassing, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 
 /** Longest wait of a call for its reservation: many times what Postgres takes, less than a client notices. */
@@ -32,7 +32,7 @@ export function createRequestIdReservations({
     try {
       return await store.attempt(() => reserveRequestId(sql, organizationId, requestId));
     } catch (error) {
-      if (!isStoreUnavailable(error)) throw error;
+      if (!isPassing(error)) throw error;
       log.warn({ requestId }, 'cannot check whether a request id was used before');
       return true;
     }

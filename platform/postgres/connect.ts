@@ -246,6 +246,18 @@ export function isStoreUnavailable(error: unknown): boolean {
   return CONNECTION_CODES.has(code) || UNAVAILABLE_STATES.test(code) || TLS_CODES.test(code);
 }
 
+/**
+ * SQLSTATEs that say nothing about the values of a statement: 40 a deadlock, 42501 and 42P01 a right or a table that an operator has
+ * taken away, as in a restore, 53 a lack of memory, locks or room, 55P03 a lock, 57014 a cancellation, 58 a failing disk.
+ */
+const PASSING_STATES = /^(40...|42501|42P01|53...|55P03|57014|58...)$/;
+
+/** Returns whether the same statement may succeed later: Postgres is unavailable, or something around the statement failed. */
+export function isPassing(error: unknown): boolean {
+  const { code } = (error ?? {}) as { code?: unknown };
+  return isStoreUnavailable(error) || (typeof code === 'string' && PASSING_STATES.test(code));
+}
+
 const QUERY_CANCELED = '57014';
 
 /** Returns whether Postgres cancelled a statement, which took longer than it may. */

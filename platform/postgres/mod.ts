@@ -7,6 +7,7 @@ export {
   connectPostgres,
   inOrganization,
   isCancelled,
+  isPassing,
   isStoreUnavailable,
   type Sql,
   type TransactionSql,

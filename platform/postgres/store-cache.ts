@@ -3,7 +3,7 @@ import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '../process/clock.ts';
 import { createLru } from '../process/lru.ts';
 import { createAvailability, StoreLateError } from './availability.ts';
-import { isStoreUnavailable } from './connect.ts';
+import { isPassing } from './connect.ts';
 
 /**
  * Caches values from Postgres in a process that listens to their changes. Values are fresh only while it listens, so that a
@@ -136,7 +136,7 @@ export function createStoreCache<Input, Value>(
       const patienceMs = before === undefined ? WAIT_WITHOUT_VALUE_MS : WAIT_WITH_VALUE_MS;
       return await store.attempt(() => lookUp(id, input), { patienceMs });
     } catch (error) {
-      if (!isStoreUnavailable(error)) throw error;
+      if (!isPassing(error)) throw error;
       if (before !== undefined) return before.value;
       throw error instanceof AssayError && !(error instanceof StoreLateError) ? error : unavailable(error);
     }

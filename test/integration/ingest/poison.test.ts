@@ -215,3 +215,15 @@ t.test('an entry with an invalid head becomes a dead letter, and the others are 
     await sql`select count(*)::int from pg_inherits where inhparent = 'assay.requests'::regclass`;
   t.equal(weeks?.count, 1, 'no partition was made for any of them');
 });
+
+t.test('entries wait while an operator has a table away, and none becomes a dead letter', async (t) => {
+  const { sql, put, ingest, head } = await setUp(t);
+  const entry = head();
+  await put(entry);
+  await sql`alter table assay.requests rename to requests_elsewhere`;
+  await ingest();
+  t.same([...(await sql`select reason from assay.dead_letters`)], []);
+  await sql`alter table assay.requests_elsewhere rename to requests`;
+  await ingest();
+  t.same([...(await sql`select request_id from assay.requests`)], [{ request_id: entry.id }]);
+});

@@ -39,17 +39,23 @@ t.test(
   },
 );
 
-t.test("a caller's request id is accepted unchecked while the disk of Postgres is full", async (t) => {
+t.test("a caller's request id is accepted unchecked while Postgres has no room, locks or time", async (t) => {
   const { sql } = await createWorld(t);
   await sql.unsafe(`
-    create function assay.no_room() returns trigger language plpgsql as $$ begin
-      raise exception 'could not extend file "base/5/16454": No space left on device' using errcode = 'disk_full';
+    create table refusal (state text);
+    create function assay.refuse() returns trigger language plpgsql as $$ begin
+      raise exception 'not now' using errcode = (select state from refusal);
     end $$;
-    create trigger no_room before insert on assay.claimed_request_ids execute function assay.no_room()`);
+    create trigger refuse before insert on assay.claimed_request_ids execute function assay.refuse()`);
   const claim = createRequestIdReservations({
     sql,
     clock: systemClock,
     log: createLogger({ role: 'test', level: 'silent' }),
   });
-  t.equal(await claim(randomUUID(), randomUUID()), true);
+  // A full disk last: it is an outage, in which nothing is asked.
+  for (const state of ['53200', '57014', '40P01', '53100']) {
+    await sql`truncate refusal`;
+    await sql`insert into refusal values (${state})`;
+    t.equal(await claim(randomUUID(), randomUUID()), true, state);
+  }
 });

@@ -138,6 +138,19 @@ t.test('unknown ids evict no cached value, and more than 500 look-ups at a time 
   t.ok(refused.every((error) => error instanceof AssayError && error.code === 'store_unavailable'));
 });
 
+t.test('a look-up that Postgres cancels has the known value, or fails as while Postgres is away', async (t) => {
+  const { find, learn, asked, advance } = world();
+  const cancelled = () => Object.assign(new Error('canceling statement'), { code: '57014' });
+  await learn('a', 1);
+  advance(30_000);
+  const known = find('a');
+  asked.at(-1)!.fail(cancelled());
+  t.same(await known, { name: 'a', version: 1 });
+  const unknown = find('b');
+  asked.at(-1)!.fail(cancelled());
+  await t.rejects(Promise.resolve(unknown), { code: 'store_unavailable' });
+});
+
 t.test('the key cache passes on an error that is no outage', async (t) => {
   const { find, learn, asked, advance } = world();
   await learn('a', 1);
