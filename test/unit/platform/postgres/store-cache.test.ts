@@ -138,7 +138,7 @@ t.test('unknown ids evict no cached value, and more than 500 look-ups at a time 
   t.ok(refused.every((error) => error instanceof AssayError && error.code === 'store_unavailable'));
 });
 
-t.test('a look-up that Postgres cancels has the known value, or fails as while Postgres is away', async (t) => {
+t.test('a look-up that Postgres cancels has the known value, or fails as in an outage', async (t) => {
   const { find, learn, asked, advance } = world();
   const cancelled = () => Object.assign(new Error('canceling statement'), { code: '57014' });
   await learn('a', 1);
