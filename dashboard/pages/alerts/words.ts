@@ -29,7 +29,7 @@ export const AGGREGATES = [
   { name: 'avg', label: 'Average, or share' },
   { name: 'sum', label: 'Sum' },
   { name: 'count', label: 'Number' },
-  { name: 'rate', label: 'Number a second' },
+  { name: 'rate', label: 'Sum a minute' },
   { name: 'min', label: 'Smallest' },
   { name: 'max', label: 'Largest' },
   { name: 'p50', label: 'p50' },
@@ -93,8 +93,9 @@ export function valueText({ measures }: Pick<AlertQuery, 'measures'>, value: num
   if (value === null) return NOTHING;
   const { metric, aggregate } = measures[0]!;
   if (aggregate === 'count') return decimal(value);
-  if (aggregate === 'rate') return `${decimal(value)}/s`;
-  if (metric === 'cost' || metric === 'cost_saved') return dollars(value);
+  const isMoney = metric === 'cost' || metric === 'cost_saved';
+  if (aggregate === 'rate') return `${isMoney ? dollars(value) : decimal(value)}/min`;
+  if (isMoney) return dollars(value);
   if (metric === 'latency' || metric === 'ttft') return milliseconds(value);
   if (SHARES.has(metric) && aggregate === 'avg') return percent(value);
   return decimal(value);
@@ -123,7 +124,7 @@ function measureText({ metric, aggregate }: AlertQuery['measures'][number]): str
     case 'count':
       return `Number of ${noun}`;
     case 'rate':
-      return `Number of ${noun} a second`;
+      return `Rate of ${noun}`;
     case 'min':
       return `Smallest ${noun}`;
     case 'max':

@@ -16,7 +16,8 @@ const condition = (metric: string, aggregate: string, more: Partial<Condition> =
 
 for (const [given, text] of [
   [condition('errors', 'avg'), 'Share of errors over 15 min > 5%'],
-  [condition('errors', 'rate', { threshold: 2 }), 'Number of errors a second over 15 min > 2/s'],
+  [condition('errors', 'rate', { threshold: 2 }), 'Rate of errors over 15 min > 2/min'],
+  [condition('cost', 'rate', { threshold: 2 }), 'Rate of cost over 15 min > $2.00/min'],
   [
     condition('latency', 'p95', { threshold: 8_000, for_minutes: 3 }),
     'p95 latency over 15 min > 8 s for 3 min',
