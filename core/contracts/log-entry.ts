@@ -5,12 +5,15 @@ import { closed, OneOf } from './shapes.ts';
 /** The error code of a call whose gateway was killed during it. */
 export const INTERRUPTED = 'interrupted';
 
-/** Where calls come from: clients, requests that were made elsewhere, the dashboard, judges. Pages leave out the last. */
+/**
+ * Where calls come from: clients, requests that were made elsewhere, the dashboard, judges, experiments. Queries of
+ * requests leave out judges; metrics leave out experiments too, unless their body names them.
+ */
 export const SOURCES = ['gateway', 'api', 'playground', 'evaluator', 'experiment'] as const;
 export type Source = (typeof SOURCES)[number];
 
-const OptionalText = Type.Union([Type.String(), Type.Null()]);
-const OptionalMs = Type.Union([Type.Number(), Type.Null()]);
+const NullableText = Type.Union([Type.String(), Type.Null()]);
+const NullableMs = Type.Union([Type.Number(), Type.Null()]);
 
 /** One attempt of a call, which may have several: at one provider again, or at another. */
 const Attempt = Type.Object(
@@ -22,7 +25,7 @@ const Attempt = Type.Object(
     /** The status of the provider's response; 0: no response. */
     status: Type.Integer(),
     /** A code of ours when there was no response, or no usable one. */
-    errorCode: OptionalText,
+    errorCode: NullableText,
     /** From the beginning of the attempt to its response or failure. */
     latencyMs: Type.Integer(),
   },
@@ -32,6 +35,10 @@ const Attempt = Type.Object(
 /**
  * The head of a log entry: the facts about one call that the gateway knows when the answer is complete. The two bodies
  * travel beside it as the bytes that were sent and received; ingest parses them, the gateway does not.
+ *
+ * A member that is added is `Type.Optional`: outboxes and the log stream still hold entries of the version before, and ingest
+ * keeps what this schema refuses as dead letters. For the same reason an ingest that does not know it yet keeps entries with
+ * it as dead letters, so the changelog says to upgrade ingest first.
  */
 export const LogEntryHead = Type.Object(
   {
@@ -39,7 +46,7 @@ export const LogEntryHead = Type.Object(
     v: Type.Literal(1),
     id: Type.String(),
     organizationId: Type.String(),
-    apiKeyId: OptionalText,
+    apiKeyId: NullableText,
     source: OneOf(SOURCES),
     /** Milliseconds since the epoch, when the request's headers had arrived. Decides the partition. */
     createdAtMs: Type.Integer(),
@@ -48,12 +55,12 @@ export const LogEntryHead = Type.Object(
     /** From call to last byte, on the monotonic clock. */
     latencyMs: Type.Number(),
     /** From call to the first chunk of a stream; null when the answer was not streamed. */
-    ttftMs: OptionalMs,
+    ttftMs: NullableMs,
     path: Type.String(),
     /** Upper case: OPENAI, AZURE, … */
     provider: Type.String(),
     /** The model in the client's request: a name, `provider/model`, a list, a group. */
-    requestModel: OptionalText,
+    requestModel: NullableText,
     /** The model's name at the provider; absent: the same as in the request. */
     routedModel: Type.Optional(Type.String()),
     /** The status that the client received; 0 when the gateway was killed during the call. */
@@ -62,15 +69,15 @@ export const LogEntryHead = Type.Object(
     /** The answer is incomplete: the provider failed or the client left. */
     truncated: Type.Boolean(),
     /** A code of ours when the gateway itself answered, `interrupted` when it was killed during the call, else null. */
-    errorCode: OptionalText,
-    contentType: OptionalText,
-    contentEncoding: OptionalText,
-    userId: OptionalText,
-    sessionId: OptionalText,
-    sessionPath: OptionalText,
-    sessionName: OptionalText,
-    promptId: OptionalText,
-    experimentId: OptionalText,
+    errorCode: NullableText,
+    contentType: NullableText,
+    contentEncoding: NullableText,
+    userId: NullableText,
+    sessionId: NullableText,
+    sessionPath: NullableText,
+    sessionName: NullableText,
+    promptId: NullableText,
+    experimentId: NullableText,
     /** Names and values as sent, in order. */
     properties: Type.Array(Type.Tuple([Type.String(), Type.String()])),
     omitRequest: Type.Boolean(),

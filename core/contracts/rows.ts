@@ -23,7 +23,8 @@ const preview = (what: string) =>
 const OWN_COLUMNS = {
   request_created_at: Timestamp,
   source: Type.String({
-    description: 'gateway; playground: called from the dashboard; api: logged by POST /v1/log/request',
+    description:
+      'gateway; playground: called from the dashboard; api: logged by POST /v1/log/request; experiment: called for an experiment',
   }),
   request_path: Type.String(),
   provider: Type.String({ description: 'In upper case' }),

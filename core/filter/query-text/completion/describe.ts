@@ -11,7 +11,7 @@ const FIELDS: Readonly<Record<string, string>> = {
   'request.model_used': 'model that answered, else the one that was called',
   'request.provider': 'provider that was called',
   'request.api_key_id': 'id of the API key that made the call',
-  'request.source': 'where the call came from: gateway, api, playground',
+  'request.source': 'where the call came from: gateway, api, playground, experiment',
   'request.prompt_id': 'prompt that was filled in',
   'request.prompt_version': 'version of the prompt',
   'request.session_id': 'session of the request',
