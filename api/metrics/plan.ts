@@ -1,4 +1,5 @@
 /** Chooses the source of an answer: the cheapest roll-up that has all dimensions of the query, else rows. */
+import type { MetricName } from '#core/contracts/metrics.ts';
 import type { Filter } from '#core/filter/mod.ts';
 import { isFlag, isFlagOfAll, type Measure, type Metric, type Part } from '#core/metrics/mod.ts';
 import {
@@ -26,8 +27,13 @@ const DIMENSION_COLUMNS: Readonly<Partial<Record<Dimension['name'], RollupDimens
   path: 'path',
 };
 
-/** The columns of roll-ups that hold a metric's parts, by their prefix. */
-const MEASURED_COLUMNS: Readonly<Partial<Record<Measure['metric']['name'], (typeof MEASURED)[number]>>> = {
+/**
+ * The columns of roll-ups that hold a metric's parts, by their prefix. Each metric needs some, because plans do not ask whether
+ * they are there: flags have one of their own name, feedback and scores have rows of their own.
+ */
+const MEASURED_COLUMNS: Readonly<
+  Record<Exclude<MetricName, 'requests' | 'errors' | 'cache_hits' | 'feedback'>, (typeof MEASURED)[number]>
+> = {
   cost: 'cost_nano',
   cost_saved: 'cost_saved_nano',
   prompt_tokens: 'prompt_tokens',
@@ -50,7 +56,7 @@ export type Plan = {
 
 /** Returns the column of roll-ups with a metric's parts; null: there is none. */
 export function rollupColumn({ name }: Metric): (typeof MEASURED)[number] | null {
-  return MEASURED_COLUMNS[name] ?? null;
+  return (MEASURED_COLUMNS as Partial<Record<Metric['name'], (typeof MEASURED)[number]>>)[name] ?? null;
 }
 
 /** Writes a part of a metric in a row `r` of totals or values. */

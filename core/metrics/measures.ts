@@ -21,41 +21,34 @@ export type Measure = {
   readonly share: number;
 };
 
-/** Kinds of metrics: 1 for every request, true or false (the mean is a share), and numbers that a request may lack. */
-type Kind = 'every' | 'flag' | 'number';
+/**
+ * Kinds of metrics: 1 for every request; flags, true or false for every request, whose mean is a share; flags and numbers that
+ * a request may lack.
+ */
+type Kind = 'every' | 'flag' | 'optional-flag' | 'number';
 
-const KINDS: Readonly<Record<MetricName | 'score', Kind>> = {
-  requests: 'every',
-  errors: 'flag',
-  cost: 'number',
-  prompt_tokens: 'number',
-  completion_tokens: 'number',
-  total_tokens: 'number',
-  latency: 'number',
-  ttft: 'number',
-  tokens_per_second: 'number',
-  cache_hits: 'flag',
-  cost_saved: 'number',
-  feedback: 'flag',
-  score: 'number',
+/** The kind of each metric, and whether its sum per minute is meaningful. */
+const METRIC_RULES: Readonly<Record<Metric['name'], { kind: Kind; hasRate: boolean }>> = {
+  requests: { kind: 'every', hasRate: true },
+  errors: { kind: 'flag', hasRate: true },
+  cost: { kind: 'number', hasRate: true },
+  prompt_tokens: { kind: 'number', hasRate: true },
+  completion_tokens: { kind: 'number', hasRate: true },
+  total_tokens: { kind: 'number', hasRate: true },
+  latency: { kind: 'number', hasRate: false },
+  ttft: { kind: 'number', hasRate: false },
+  tokens_per_second: { kind: 'number', hasRate: false },
+  cache_hits: { kind: 'flag', hasRate: true },
+  cost_saved: { kind: 'number', hasRate: true },
+  feedback: { kind: 'optional-flag', hasRate: true },
+  score: { kind: 'number', hasRate: false },
 };
 
-/** Metrics whose sum per minute is meaningful. */
-const HAS_RATE: ReadonlySet<string> = new Set<MetricName>([
-  'requests',
-  'errors',
-  'cost',
-  'prompt_tokens',
-  'completion_tokens',
-  'total_tokens',
-  'cache_hits',
-  'cost_saved',
-  'feedback',
-]);
-
+const FLAG_AGGREGATES: readonly PlainAggregate[] = ['count', 'sum', 'avg', 'rate'];
 const AGGREGATES_OF: Readonly<Record<Kind, readonly PlainAggregate[]>> = {
   every: ['count', 'sum', 'rate'],
-  flag: ['count', 'sum', 'avg', 'rate'],
+  flag: FLAG_AGGREGATES,
+  'optional-flag': FLAG_AGGREGATES,
   number: AGGREGATES,
 };
 
@@ -70,8 +63,8 @@ export function readMeasure({ metric: name, aggregate }: MeasureBody, path: stri
     plain === undefined
       ? { name: 'score', scoreKey: storableText(name.slice('score:'.length)) }
       : { name: plain, scoreKey: null };
-  const kind = KINDS[metric.name];
-  const allowed = AGGREGATES_OF[kind].filter((one) => one !== 'rate' || HAS_RATE.has(metric.name));
+  const { kind, hasRate } = METRIC_RULES[metric.name];
+  const allowed = AGGREGATES_OF[kind].filter((one) => one !== 'rate' || hasRate);
   const isQuantile = !AGGREGATES.some((one) => one === aggregate);
   if (isQuantile ? kind !== 'number' : !allowed.some((one) => one === aggregate)) {
     const choice =
@@ -110,10 +103,10 @@ export function partsOf({ metric, aggregate }: Measure): Part[] {
 
 /** Returns whether a metric is true or false for every request: those are counted for which it is true. */
 export function isFlagOfAll({ name }: Metric): boolean {
-  return name === 'errors' || name === 'cache_hits';
+  return METRIC_RULES[name].kind === 'flag';
 }
 
 /** Returns whether a metric's value is true or false; their sum is the number of those where it is true. */
 export function isFlag({ name }: Metric): boolean {
-  return KINDS[name] === 'flag';
+  return METRIC_RULES[name].kind === 'flag' || METRIC_RULES[name].kind === 'optional-flag';
 }
