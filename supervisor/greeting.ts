@@ -1,8 +1,8 @@
 import { type Config, PROVIDER_NAMES, type ProviderName } from '#platform/config/mod.ts';
 import { openable } from './login-link.ts';
 
-/** A model to try each provider with. A provider that is missing here has no model names known in advance. */
-const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
+/** A model to try each provider with; null: its models are named by the operator. */
+const MODELS_TO_TRY: Readonly<Record<ProviderName, string | null>> = {
   openai: 'gpt-4o-mini',
   anthropic: 'claude-sonnet-4-5',
   google: 'google/gemini-2.5-flash',
@@ -12,6 +12,8 @@ const MODELS_TO_TRY: Partial<Record<ProviderName, string>> = {
   xai: 'xai/grok-3-mini',
   together: 'together/meta-llama/Llama-3.3-70B-Instruct-Turbo',
   openrouter: 'openrouter/openai/gpt-4o-mini',
+  azure: null,
+  custom: null,
 };
 
 function curl(url: string, key: string, body: unknown): string {
@@ -42,7 +44,7 @@ export function greeting(options: GreetingOptions): string {
   if (options.newKey !== null) lines.push(`  API key  ${options.newKey}   (shown this once: keep it)`);
   if (options.dashboard !== null) lines.push(`  dashboard  ${options.dashboard}`);
   const provider = PROVIDER_NAMES.find(
-    (name) => options.providers[name].apiKey !== null && MODELS_TO_TRY[name] !== undefined,
+    (name) => options.providers[name].apiKey !== null && MODELS_TO_TRY[name] !== null,
   );
   if (provider === undefined) {
     lines.push(

@@ -9,26 +9,26 @@ export const PRICE_SOURCE = 'genai-prices@0.1.8';
 /** The publication date of that version, which lacks newer models. */
 export const REGISTRY_DATE = '2026-09-23';
 
-/**
- * The registry's names of our providers; a provider that is missing here has no known prices. A map, because providers of logged
- * requests have any name, such as `constructor`.
- */
-const REGISTRY_NAMES: ReadonlyMap<string, string> = new Map<ProviderName, string>([
-  ['openai', 'openai'],
-  ['anthropic', 'anthropic'],
-  ['azure', 'azure'],
-  ['google', 'google'],
-  ['mistral', 'mistral'],
-  ['groq', 'groq'],
-  ['deepseek', 'deepseek'],
-  ['xai', 'x-ai'],
-  ['together', 'together'],
-  ['openrouter', 'openrouter'],
-]);
+/** The registry's names of our providers; null: none, so the provider has no known prices. */
+const REGISTRY_NAMES: Readonly<Record<ProviderName, string | null>> = {
+  openai: 'openai',
+  anthropic: 'anthropic',
+  azure: 'azure',
+  google: 'google',
+  mistral: 'mistral',
+  groq: 'groq',
+  deepseek: 'deepseek',
+  xai: 'x-ai',
+  together: 'together',
+  openrouter: 'openrouter',
+  custom: null,
+};
+/** A map, because providers of logged requests have any name, such as `constructor`. */
+const NAME_IN_REGISTRY: ReadonlyMap<string, string | null> = new Map(Object.entries(REGISTRY_NAMES));
 
 /** Returns a provider's name in the registry; null: none. */
 export function registryNameOf(provider: string): string | null {
-  return REGISTRY_NAMES.get(provider) ?? null;
+  return NAME_IN_REGISTRY.get(provider) ?? null;
 }
 
 /** Returns whether the registry has a price for this provider's model today. */
