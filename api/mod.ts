@@ -29,7 +29,6 @@ import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
 import {
   checkSchema,
   checkSettings,
-  connectPostgres,
   createListener,
   mayHaveWritten,
   withActor,
@@ -47,6 +46,7 @@ import { createAlertService, measure, startAlerting } from './alerts/mod.ts';
 import { createAnnouncer } from './announce.ts';
 import { createApiApp } from './app.ts';
 import { createAuditService } from './audit/mod.ts';
+import { openConnections } from './connections.ts';
 import { createDatasetService } from './datasets/mod.ts';
 import { createDeadLetterService, type RetryDeadLetter } from './dead-letters/mod.ts';
 import { createErasureService, startErasing } from './erasure/mod.ts';
@@ -65,7 +65,7 @@ import { createPlayground } from './playground/mod.ts';
 import { createPromptService } from './prompts/mod.ts';
 import { createPropertyService } from './properties/mod.ts';
 import { createProviderKeyService } from './provider-keys/mod.ts';
-import { createQuerySlots, QUERY_CONNECTIONS, watchQueries } from './query-slots.ts';
+import { watchQueries } from './query-slots.ts';
 import { createRequestService } from './requests/mod.ts';
 import { createReviewService } from './review/mod.ts';
 import { failureBody } from './routes/failure.ts';
@@ -80,57 +80,20 @@ export { runGate } from './downloads/mod.ts';
 
 /** The built pages; scripts/dashboard/build.mjs makes them. */
 const DASHBOARD = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
-/** Longer than any query with an index takes; a scan of bodies that takes longer would hold a connection for minutes. */
-const QUERY_TIMEOUT_MS = 15_000;
-const KEY_CONNECTIONS = 2;
-/** Reservations of ids wait for the outbox, so they have connections of their own and hold up no key. */
-const CLAIM_CONNECTIONS = 4;
-/** One connection reads the counters while the other writes calls that were counted without them. */
-const LIMIT_CONNECTIONS = 2;
-const OWNER_TIMEOUT_MS = 5_000;
-/** One page of deletions at a time: more would keep ingest waiting. */
-const ERASURE_CONNECTIONS = 1;
-/** Retries of dead letters, one at a time: each counts tokens, and may wait for them. */
-const LETTER_CONNECTIONS = 1;
-/** Connections for evaluating alerts and claiming the next ones. */
-const ALERT_CONNECTIONS = 2;
-/**
- * Longer than any evaluation on roll-ups takes. A slower alert fails with an error that its owner sees, and delays no other
- * further.
- */
-const ALERT_TIMEOUT_MS = 5_000;
 /** Large bodies get this part of the memory, unless it is given in bytes: half of what they get in all gateways together. */
 const BODIES_SHARE = 8;
 /** The owner of bodies whose caller is not known yet. Strangers send log-ins only, which are too small to need room. */
 const STRANGERS = 'strangers';
-/** Longer than a query may take: nobody waits for a page of a deletion. */
-const ERASURE_TIMEOUT_MS = 60_000;
 
 export type StartApiOptions = { config: Config; log: Logger; clock: Clock; retryDeadLetter: RetryDeadLetter };
 
 /** Starts the API; `config.databaseUrl` must be set. */
 export async function startApi({ config, log, clock, retryDeadLetter }: StartApiOptions): Promise<Role> {
-  // Keys and ids are read as the owner; everything else under row-level security, as a role that sees one organization a time.
-  const connectAsOwner = (applicationName: string, max: number, statementTimeoutMs = OWNER_TIMEOUT_MS) =>
-    connectPostgres({ url: config.databaseUrl!, max, applicationName, statementTimeoutMs });
-  const keySql = connectAsOwner('assay-api-keys', KEY_CONNECTIONS);
-  const claimSql = connectAsOwner('assay-api-claims', CLAIM_CONNECTIONS);
-  const limitSql = connectAsOwner('assay-api-limits', LIMIT_CONNECTIONS);
-  const erasureSql = connectAsOwner('assay-api-erasure', ERASURE_CONNECTIONS, ERASURE_TIMEOUT_MS);
-  const letterSql = connectAsOwner('assay-api-dead-letters', LETTER_CONNECTIONS, ERASURE_TIMEOUT_MS);
-  const alertSql = connectAsOwner('assay-api-alerts', ALERT_CONNECTIONS, ALERT_TIMEOUT_MS);
+  const connections = openConnections(config.databaseUrl!);
+  const { keySql, claimSql, limitSql, erasureSql, letterSql, alertSql, sql, querySlots } = connections;
   await checkSchema(keySql);
   const metrics = createMetrics('api');
-  const querySlots = createQuerySlots();
   watchQueries(metrics, querySlots);
-  const sql = connectPostgres({
-    url: config.databaseUrl!,
-    max: QUERY_CONNECTIONS,
-    role: 'assay_api',
-    applicationName: 'assay-api',
-    statementTimeoutMs: QUERY_TIMEOUT_MS,
-    slots: querySlots,
-  });
   await checkSettings(sql);
   const listener = createListener({ sql: keySql, log });
   const watcher = createChangeWatcher({ address: config.nats, name: 'assay-api-watcher', log });
@@ -297,13 +260,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
         { what: 'letting go of trials', run: () => trials.stop() },
         { what: 'letting go of log-ins', run: () => browserSessions.stop() },
         { what: 'letting go of keys', run: () => keys.stop() },
-        { what: 'closing the query connections', run: () => sql.end({ timeout: 1 }) },
-        { what: 'closing the limit connections', run: () => limitSql.end({ timeout: 1 }) },
-        { what: 'closing the erasure connection', run: () => erasureSql.end({ timeout: 1 }) },
-        { what: 'closing the connection of dead letters', run: () => letterSql.end({ timeout: 1 }) },
-        { what: 'closing the alert connections', run: () => alertSql.end({ timeout: 1 }) },
-        { what: 'closing the claim connections', run: () => claimSql.end({ timeout: 1 }) },
-        { what: 'closing the key connections', run: () => keySql.end({ timeout: 1 }) },
+        ...connections.closing,
       ]);
     },
   };

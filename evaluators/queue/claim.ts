@@ -187,18 +187,22 @@ async function loadJobs(tx: TransactionSql, claimed: readonly Due[]): Promise<Jo
      where e.evaluation_id = any(${claimed.map(({ evaluationId }) => evaluationId)}::int8[])`;
   const ends = rows.flatMap(({ sessionId, ...end }) => (sessionId === null ? [] : [{ ...end, sessionId }]));
   const sessions = (await loadSessions(tx, ends)).values();
-  return rows.map(
-    ({ secrets, requestText, responseText, baselineRequestText, baselineResponseText, ...row }) => ({
-      ...row,
-      session: row.sessionId === null ? null : sessions.next().value!,
-      evaluator: { ...row.evaluator, secrets },
-      request: row.request === null ? null : { ...row.request, requestText, responseText },
-      baseline:
-        row.baseline === null
-          ? null
-          : { ...row.baseline, requestText: baselineRequestText, responseText: baselineResponseText },
-    }),
-  );
+  return rows.map((row) => jobOf(row, row.sessionId === null ? null : sessions.next().value!));
+}
+
+/** Makes a job of its row: bodies go to their records, secrets to the evaluator. */
+function jobOf(
+  { secrets, requestText, responseText, baselineRequestText, baselineResponseText, ...row }: JobRow,
+  session: Job['session'],
+): Job {
+  const baselineTexts = { requestText: baselineRequestText, responseText: baselineResponseText };
+  return {
+    ...row,
+    session,
+    evaluator: { ...row.evaluator, secrets },
+    request: row.request === null ? null : { ...row.request, requestText, responseText },
+    baseline: row.baseline === null ? null : { ...row.baseline, ...baselineTexts },
+  };
 }
 
 /** Selects the criteria of a rubric `w`, in their order, in the versions that it names. */

@@ -122,24 +122,7 @@ async function write(
              ${next.errorMessage}::text
         from settled where is_ours and ${isFailure(next)}
       on conflict do nothing
-    ), charged as (
-      update assay.evaluation_runs r
-         set spent_nano = spent_nano + ${costNano}::int8,
-             state = case when spent_nano + ${costNano}::int8 >= max_cost_nano and state <> 'cancelled' then 'budget' else state end
-        from own
-       where r.run_id = ${job.runId}::uuid and r.max_cost_nano is not null and not is_counted and ${costNano > 0}
-    ), charged_experiment as (
-      update assay.experiments x set judge_spent_nano = x.judge_spent_nano + ${costNano}::int8
-        from own where x.experiment_id = ${job.runId}::uuid and not is_counted and ${costNano > 0}
-    ), spent as (
-      -- Only the sum over an attempt's calls is known: it is split evenly until their records give the cost of each.
-      insert into assay.judge_calls (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
-      select ${job.organizationId}::uuid, request_id, ${evaluator.id}::uuid, (now() at time zone 'UTC')::date, cost_nano, false
-        from unnest(${requestIds}::text[], ${splitEvenly(costNano, requestIds.length)}::int8[])
-          as made (request_id, cost_nano)
-       order by request_id
-      on conflict do nothing
-    ), ${changes(sql, job, next)}, paused as (
+    ), ${charges(sql, job, costNano, requestIds)}, ${changes(sql, job, next)}, paused as (
       -- A pause because of a filter stays: without it ingest would apply the filter again.
       update assay.evaluators set paused_reason = ${next.pause}, paused_message = ${next.errorMessage}
        where evaluator_id = ${evaluator.id} and paused_reason is distinct from 'filter' and ${next.pause}::text is not null
@@ -153,6 +136,28 @@ async function write(
     return sql`case when is_counted or ${value ?? null}::int8 is null then ${old}
                     else coalesce(${old}, 0) + ${value ?? null}::int8 end`;
   }
+}
+
+/** Writes what an attempt cost: expressions of the statement above, after `own`. */
+function charges(sql: Sql | TransactionSql, job: Job, costNano: number, requestIds: readonly string[]) {
+  return sql`
+    charged as (
+      update assay.evaluation_runs r
+         set spent_nano = spent_nano + ${costNano}::int8,
+             state = case when spent_nano + ${costNano}::int8 >= max_cost_nano and state <> 'cancelled' then 'budget' else state end
+        from own
+       where r.run_id = ${job.runId}::uuid and r.max_cost_nano is not null and not is_counted and ${costNano > 0}
+    ), charged_experiment as (
+      update assay.experiments x set judge_spent_nano = x.judge_spent_nano + ${costNano}::int8
+        from own where x.experiment_id = ${job.runId}::uuid and not is_counted and ${costNano > 0}
+    ), spent as (
+      -- Only the sum over an attempt's calls is known: it is split evenly until their records give the cost of each.
+      insert into assay.judge_calls (organization_id, request_id, evaluator_id, day, cost_nano, is_recorded)
+      select ${job.organizationId}::uuid, request_id, ${job.evaluator.id}::uuid, (now() at time zone 'UTC')::date, cost_nano, false
+        from unnest(${requestIds}::text[], ${splitEvenly(costNano, requestIds.length)}::int8[])
+          as made (request_id, cost_nano)
+       order by request_id
+      on conflict do nothing)`;
 }
 
 /** Writes the changes for the feed: expressions of the statement above, after `settled` and `scored`. */
