@@ -40,16 +40,21 @@ const Threshold = Type.Optional(
   ),
 );
 
+/** What both bodies may have beside the name and the type. */
+const settings = {
+  scope: Type.Optional(Scope),
+  llm_template: Template,
+  code_template: Template,
+  external_config: Template,
+  daily_budget_usd: Budget,
+  threshold: Threshold,
+};
+
 export const NewEvaluatorBody = Type.Object(
   {
     name: Type.String(),
     scoring_type: ScoringType,
-    scope: Type.Optional(Scope),
-    llm_template: Template,
-    code_template: Template,
-    external_config: Template,
-    daily_budget_usd: Budget,
-    threshold: Threshold,
+    ...settings,
   },
   closed,
 );
@@ -59,12 +64,7 @@ export const EvaluatorChangeBody = Type.Object(
   {
     name: Type.Optional(Type.String()),
     scoring_type: Type.Optional(ScoringType),
-    scope: Type.Optional(Scope),
-    llm_template: Template,
-    code_template: Template,
-    external_config: Template,
-    daily_budget_usd: Budget,
-    threshold: Threshold,
+    ...settings,
   },
   closed,
 );

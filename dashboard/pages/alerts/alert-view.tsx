@@ -6,6 +6,7 @@ import { Moment } from '../../parts/formats/moment.tsx';
 import { plural } from '../../parts/formats/numbers.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
+import { RequestsFact } from '../../parts/text/requests-fact.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
@@ -103,18 +104,7 @@ function Facts({ alert }: { alert: AlertJson }) {
           <dd>{valueText(query, alert.value)}</dd>
         </div>
       )}
-      <div>
-        <dt>Of the requests</dt>
-        <dd class="break">
-          {filter === '' ? (
-            'all'
-          ) : (
-            <code>
-              <Hostile text={filter} />
-            </code>
-          )}
-        </dd>
-      </div>
+      <RequestsFact filter={filter} />
       <div>
         <dt>No data counts</dt>
         <dd>{NO_DATA.find(({ name }) => name === alert.no_data)?.label}</dd>

@@ -5,6 +5,7 @@ import { filterText } from '../../parts/formats/filters.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { plural } from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
+import { RequestsFact } from '../../parts/text/requests-fact.tsx';
 import { attempt } from '../../parts/toast/toast.tsx';
 import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
@@ -108,18 +109,7 @@ export function WebhookView({ webhook, reload }: { webhook: WebhookJson; reload:
             {PAYLOAD_WORDS[webhook.payload]}, {FORMAT_WORDS[webhook.format]}
           </dd>
         </div>
-        <div>
-          <dt>Of the requests</dt>
-          <dd class="break">
-            {filter === '' ? (
-              'all'
-            ) : (
-              <code>
-                <Hostile text={filter} />
-              </code>
-            )}
-          </dd>
-        </div>
+        <RequestsFact filter={filter} />
         <div>
           <dt>Waiting</dt>
           <dd>{plural(webhook.pending, 'message')}</dd>
