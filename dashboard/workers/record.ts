@@ -49,7 +49,8 @@ async function fetchRecord(
   const { data, size } = await fetchData(`/v1/request/${encodeURIComponent(requestId)}`, signal);
   const { request_body: request, response_body: response, inputs: _, ...head } = data as RequestRecord;
   const bodies = new Bodies({ request, response, status: head.response_status });
-  return { head, ...records.put(requestId, { bodies, size }) };
+  // A score beyond 2^53 is kept as it was written, which no message to the page can hold.
+  return { head: JSON.parse(JSON.stringify(head)), ...records.put(requestId, { bodies, size }) };
 }
 
 async function fetchPage(page: string, signal: AbortSignal): Promise<KeptPage> {

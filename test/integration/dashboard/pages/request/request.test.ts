@@ -42,6 +42,21 @@ async function insert({ organization }: Pick<Stage, 'organization'>): Promise<st
   return row!.request_id;
 }
 
+const CALL = { name: 'refund', arguments: '{"order": 17, "whole": true, "note": null}' };
+
+accessibleStory('The arguments of a tool call have no barrier', async ({ page, organization }) => {
+  const message = {
+    role: 'assistant',
+    content: null,
+    tool_calls: [{ id: 'c1', type: 'function', function: CALL }],
+  };
+  const [row] = await organization.insert([
+    { response_text: JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }] }) },
+  ]);
+  await page.goto(`/requests/${row!.request_id}`);
+  await page.getByRole('treeitem', { name: 'order' }).waitFor();
+});
+
 const panel = (page: Page) => page.getByRole('tabpanel');
 
 for (const [tab, text] of Object.entries(TABS)) {
@@ -102,6 +117,20 @@ story('A request is rated, scored, and given a property', async (stage) => {
   await page.getByRole('button', { name: 'Good', pressed: true }).waitFor();
   await page.getByRole('link', { name: 'tone 0.25' }).waitFor();
 });
+
+story(
+  'A request opens whose scores are beyond 2^53, and they lead to the requests that share them',
+  async (stage) => {
+    const { page, organization } = stage;
+    const [row] = await organization.insert([
+      { scores: { ended_ns: 1_790_000_000_000_000_000, huge: 1e300 } },
+    ]);
+    await page.goto(`/requests/${row!.request_id}`);
+    await page.getByRole('link', { name: /^ended_ns 1/ }).waitFor();
+    await page.getByRole('link', { name: /^huge / }).click();
+    await page.getByText('1 request', { exact: true }).waitFor();
+  },
+);
 
 story('Values of a request lead to the requests that share them', async (stage) => {
   const { page } = stage;
