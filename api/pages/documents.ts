@@ -48,7 +48,7 @@ export function referenceDocument(files: {
     `<link rel="stylesheet" href="${addressOf(files.style)}">`,
     ...files.scripts.map((name) => `<script defer src="${addressOf(name)}"></script>`),
   ];
-  return documentOf(head, '<main id="reference"></main>');
+  return documentOf(head, '<div id="reference"></div>');
 }
 
 /** Page that is served while there is no build: without npm nothing has made one. */

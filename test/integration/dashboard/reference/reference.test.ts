@@ -18,6 +18,7 @@ story(
       .nth(groups.size - 1)
       .waitFor({ timeout: 60_000 });
     await comesTo(t, () => page.locator('.opblock-tag').count(), groups.size);
+    await comesTo(t, () => page.getByRole('main').count(), 1, 'one main part, which screen readers go to');
     await page.locator('.opblock-tag', { hasText: 'Views' }).click();
     await page
       .locator('.opblock')
