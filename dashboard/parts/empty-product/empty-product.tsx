@@ -57,6 +57,10 @@ export function EmptyProduct({ onFirst }: { onFirst: () => void }) {
         place of <code>{KEY_PLACE}</code> goes an API key, which the start of Assay has printed, or a new one
         of <a href="/keys">Keys</a>.
       </p>
+      <p>
+        The provider's key is not in the call: it is <code>OPENAI_API_KEY</code> or its like at the start of
+        Assay, or one that you store under <a href="/keys?tab=provider-keys">Provider keys</a>.
+      </p>
       {known === null && (
         <p>
           The API does not know the gateway's address: it is printed at the start, and is{' '}

@@ -349,6 +349,15 @@ story(
   },
 );
 
+story(
+  'Before the first request the page leads to where the key of a provider is stored',
+  async ({ page }) => {
+    await page.goto('/');
+    await page.getByRole('link', { name: 'Provider keys' }).click();
+    await page.getByRole('button', { name: 'Add a provider key' }).waitFor();
+  },
+);
+
 story('A page opened at the end of a minute shows the first request of the next one', async (stage) => {
   const { page, organization } = stage;
   await page.clock.setFixedTime(MIDNIGHT - 1_000);
