@@ -56,6 +56,7 @@ export function Dialog({ title, onClose, children, actions, isWide = false }: Di
       ref={element}
       class={isWide ? 'dialog dialog-wide' : 'dialog'}
       aria-labelledby={titleId}
+      tabIndex={-1}
       onCancel={(event) => {
         event.preventDefault();
         leave();
