@@ -44,6 +44,8 @@ function colorReader(host: HTMLElement): (token: string) => string {
   const probe = document.createElement('span');
   // The rule for reduced motion gives every element a transition, however short: its color would be the one before.
   probe.style.transitionProperty = 'none';
+  // Forced colours are one for all series, and another than in the legend.
+  probe.style.setProperty('forced-color-adjust', 'none');
   host.append(probe);
   return (token) => {
     probe.style.color = `var(--${token})`;

@@ -170,6 +170,44 @@ story('The labels of axes are drawn whole, also of large amounts', async (stage)
   );
 });
 
+story('The largest score stays within its tile', async ({ t, page, organization }) => {
+  await organization.insert([{ created_at: new Date(), scores: { ended_ns: 1_790_000_000_000_000_000 } }]);
+  await page.goto('/');
+  await page.locator('.tile').filter({ hasText: 'ended_ns' }).waitFor();
+  const wider =
+    "[...document.querySelectorAll('.tile')].filter((one) => one.scrollWidth > one.clientWidth).length";
+  await comesTo(t, () => page.evaluate<number>(wider), 0);
+});
+
+/** Counts the pixels of a chart that have the color of a series in its legend. */
+const PIXELS = `(() => {
+  const swatch = document.querySelector('.chart-swatch[data-color=series-1]');
+  const [red, green, blue] = getComputedStyle(swatch).backgroundColor.match(/[0-9]+/g).map(Number);
+  const canvas = swatch.closest('figure').querySelector('canvas');
+  if (canvas === null) return 0;
+  const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+  let pixels = 0;
+  for (let at = 0; at < data.length; at += 4)
+    pixels += data[at] === red && data[at + 1] === green && data[at + 2] === blue ? 1 : 0;
+  return pixels;
+})()`;
+
+story(
+  'In forced colors a chart has those of its legend, and what is chosen has another edge',
+  async ({ t, page, organization }) => {
+    await organization.insert([{ created_at: new Date() }]);
+    await page.goto('/?range=24h');
+    await chart(page, 'Requests').locator('canvas').waitFor();
+    const edge = (isChosen: boolean) =>
+      page.evaluate<string>(
+        `getComputedStyle(document.querySelector('fieldset [aria-pressed=${isChosen}], [role=group] [aria-pressed=${isChosen}]')).borderTopWidth`,
+      );
+    t.not(await edge(true), await edge(false));
+    await comesTo(t, async () => (await page.evaluate<number>(PIXELS)) > 0, true);
+  },
+  { context: { forcedColors: 'active' } },
+);
+
 story('A value of a line is drawn where it is the only one', async ({ t, page, organization }) => {
   await organization.insert([{ latency_ms: 700, created_at: new Date(DAYS.to - 5 * DAY_MS) }]);
   // More buckets than there is room for points.
