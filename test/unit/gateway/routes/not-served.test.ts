@@ -17,6 +17,30 @@ const TABLE: [who: string, method: string, path: string, told: RegExp][] = [
     /but \/v1\/chat\/completions: .* \/v1 too much/,
   ],
   [
+    "OpenAI's client, the address of a call for its base URL",
+    'POST',
+    '/v1/chat/completions/chat/completions',
+    /but \/chat\/completions: .* \/v1\/chat\/completions too much/,
+  ],
+  [
+    'the same, for embeddings',
+    'POST',
+    '/v1/chat/completions/embeddings',
+    /but \/embeddings: .* \/v1\/chat\/completions too much/,
+  ],
+  [
+    'the same, for Responses',
+    'POST',
+    '/v1/responses/responses',
+    /but \/responses: .* \/v1\/responses too much/,
+  ],
+  [
+    "Anthropic's client, the address of a call for its base URL",
+    'POST',
+    '/v1/messages/v1/messages',
+    /but \/v1\/messages: .* \/v1\/messages too much/,
+  ],
+  [
     "Groq's client",
     'POST',
     '/openai/v1/chat/completions',
