@@ -29,7 +29,9 @@ export type ApiEndpoint = {
   isLastFrame(frame: Buffer): boolean;
 };
 
-const userField = ({ user }: JsonObject): string | null => textOrNull(user);
+/** `safety_identifier` has taken the place of `user` at OpenAI: https://platform.openai.com/docs/api-reference/chat/create */
+const userField = ({ user, safety_identifier }: JsonObject): string | null =>
+  textOrNull(user) ?? textOrNull(safety_identifier);
 
 const OPENAI = {
   errors: OPENAI_ERRORS,

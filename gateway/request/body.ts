@@ -19,7 +19,7 @@ export type RequestBody = {
   readonly bytes: Buffer;
   readonly model: string;
   readonly stream: boolean;
-  /** The body's own `user`, used when no header names one. */
+  /** The user that the body names, used when no header names one. */
   readonly user: string | null;
   readonly streamOptions: JsonObject | null;
   /** True when it has a member of that name at all. */
@@ -58,6 +58,7 @@ const FIELDS = [
   'stream',
   'stream_options',
   'user',
+  'safety_identifier',
   'metadata',
   'max_completion_tokens',
   'max_tokens',

@@ -181,6 +181,20 @@ t.test('Service-User-Id takes precedence over the user of the body, and keeps UT
   t.equal((await gateway.record(answer)).user_id, 'Zoë');
 });
 
+t.test('the user of a body is its user, or else its safety_identifier, however long it is', async (t) => {
+  const filler = 'x'.repeat(20_000);
+  for (const [named, user] of [
+    [{ safety_identifier: 'safe' }, 'safe'],
+    [{ safety_identifier: 'safe', metadata: { filler } }, 'safe'],
+    [{ safety_identifier: 'safe', user: 'ada' }, 'ada'],
+    [{ safety_identifier: null }, null],
+  ] as const) {
+    const answer = await gateway.chat({ ...GOOD, ...named });
+    await answer.text();
+    t.equal((await gateway.record(answer)).user_id, user);
+  }
+});
+
 t.test(
   'a gzipped response is relayed as it is to a client that accepts gzip, and recorded decompressed',
   async (t) => {
