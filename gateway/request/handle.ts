@@ -23,6 +23,7 @@ import {
   type HeaderPairs,
   idHeaders,
   knownIdHeaders,
+  NOT_TO_BE_RETRIED,
   unloggedHeaders,
   warningHeaders,
 } from '../response/reply.ts';
@@ -176,7 +177,11 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
         return await refuse(call, admission.refusedBy, ownHeaders, onEnd, steps);
     }
     // Last, so that a call that is refused does not use its id up.
-    if (headers.requestId !== null) await reserve(caller, headers.requestId, steps.reserveRequestId);
+    if (headers.requestId !== null) {
+      await reserve(caller, headers.requestId, steps.reserveRequestId);
+      // From here on a client's own retry is a 409, which would hide the error that it retries for.
+      ownHeaders = [...ownHeaders, NOT_TO_BE_RETRIED];
+    }
     if (call.signal.aborted)
       throw new AssayError('client_closed_request', 'The client left before its call was made');
     const logging = steps.logging.decide(caller);
@@ -242,5 +247,6 @@ function withEvaluation(headers: CallHeaders, { evaluationId }: Caller): CallHea
 
 async function reserve(caller: Caller, requestId: string, reserveRequestId: ReserveRequestId): Promise<void> {
   if (await reserveRequestId(caller.organizationId, requestId)) return;
-  throw new AssayError('request_id_in_use', `The Service-Request-Id ${requestId} was used before`);
+  const message = `The Service-Request-Id ${requestId} was used before, perhaps by an earlier attempt of this client, whose retries send it again`;
+  throw new AssayError('request_id_in_use', message);
 }

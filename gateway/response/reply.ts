@@ -74,6 +74,9 @@ export function ownErrorBody(error: Pick<AssayError, 'code' | 'message'>, form: 
   return Buffer.from(JSON.stringify(form.body(errorDetails(error))));
 }
 
+/** Read by OpenAI's and Anthropic's clients when a call has failed. */
+export const NOT_TO_BE_RETRIED: HeaderPairs[number] = ['x-should-retry', 'false'];
+
 /** Codes that another attempt cannot mend, although their status makes OpenAI's clients try again. */
 const NOT_WORTH_RETRYING: ReadonlySet<ErrorCode> = new Set(['request_id_in_use']);
 
@@ -100,7 +103,7 @@ export function errorReply(
   if (code === 'invalid_api_key') headers.push(['www-authenticate', 'Bearer']);
   const retryAfter = RETRY_AFTER_SECONDS[code];
   if (retryAfter !== undefined) headers.push(['retry-after', String(retryAfter)]);
-  if (NOT_WORTH_RETRYING.has(code)) headers.push(['x-should-retry', 'false']);
+  if (NOT_WORTH_RETRYING.has(code)) headers.push(NOT_TO_BE_RETRIED);
   return new Reply(ownErrorBody(known, form), { status: ERROR_CODES[code].status, headers });
 }
 

@@ -8,6 +8,7 @@ import { newRequestId } from '#platform/process/ids.ts';
 import { waitFor } from '../../support/assay.ts';
 import { startTestGateway } from '../../support/gateway.ts';
 import { leastOf } from '../../support/least-of.ts';
+import type { Behaviour } from '../../support/scripted-provider.ts';
 import { scriptedProvider } from '../../support/world.ts';
 
 const gateway = await startTestGateway(t, {
@@ -235,8 +236,28 @@ t.test('a request id of the caller is kept, and refused with 409 when used again
   t.equal(second.status, 409);
   t.equal(second.headers.get('x-should-retry'), 'false');
   t.match(await second.json(), {
-    error: { code: 'request_id_in_use', message: `The Service-Request-Id ${id} was used before` },
+    error: {
+      code: 'request_id_in_use',
+      message: `The Service-Request-Id ${id} was used before, perhaps by an earlier attempt`,
+    },
   });
+});
+
+t.test('a failed call that has used its request id up tells clients not to retry', async (t) => {
+  const failures: Behaviour[] = [
+    { kind: 'error', status: 503 },
+    { kind: 'error', status: 429, headers: { 'x-should-retry': 'true' } },
+    { kind: 'cut', at: 'headers' },
+  ];
+  for (const failure of failures) {
+    gateway.provider.script(() => failure);
+    const chosen = await gateway.chat(GOOD, { 'service-request-id': newRequestId() });
+    await chosen.text();
+    t.equal(chosen.headers.get('x-should-retry'), 'false');
+    const other = await gateway.chat(GOOD);
+    await other.text();
+    t.not(other.headers.get('x-should-retry'), 'false', 'a new id each time');
+  }
 });
 
 t.test('a call that is refused does not use its request id up', async (t) => {
