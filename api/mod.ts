@@ -14,6 +14,7 @@ import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
 import {
   createBodySlots,
+  type ServerRequest,
   serve,
   warningBound,
   watchBodies,
@@ -68,7 +69,8 @@ import { createProviderKeyService } from './provider-keys/mod.ts';
 import { watchQueries } from './query-slots.ts';
 import { createRequestService } from './requests/mod.ts';
 import { createReviewService } from './review/mod.ts';
-import { failureBody } from './routes/failure.ts';
+import { failureBody, failureReply, toAssayError } from './routes/failure.ts';
+import { holdRoomFor } from './routes/reply.ts';
 import { createRowService } from './rows/mod.ts';
 import { createSessionService } from './sessions/mod.ts';
 import { createSystemService } from './system/mod.ts';
@@ -206,11 +208,16 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     dashboard: config.hasDashboard ? await readDashboard(DASHBOARD) : 'off',
   });
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
-  const answer = async (request: Request) => {
+  const answer = async (request: ServerRequest) => {
     const response = await app.fetch(request);
-    // Its writes are committed. Routes that change records are not listed here, where one would be forgotten.
-    if (mayHaveWritten()) announceChanges();
-    return response;
+    try {
+      // Its writes are committed. Routes that change records are not listed here, where one would be forgotten.
+      if (mayHaveWritten()) announceChanges();
+      else holdRoomFor(request, response);
+      return response;
+    } catch (error) {
+      return failureReply(toAssayError(error));
+    }
   };
   const bodySlots = createBodySlots({
     bytes: config.bodiesMemoryBytes ?? Math.floor(availableMemory() / BODIES_SHARE),

@@ -62,6 +62,11 @@ export function isShort({ rows, bodies, rest }: LoadedPage): boolean {
   return rest.length === 0 && bodies.length === rows.length && total <= BATCH_BYTES;
 }
 
+/** Returns the bytes of a page that is not short which are in memory at a time: those of a batch. */
+export function bytesAtOnce({ rows }: LoadedPage): number {
+  return Math.max(BATCH_BYTES, ...rows.map((row) => row.body_bytes));
+}
+
 function lengthOf(text: string | null): number {
   return text?.length ?? 0;
 }

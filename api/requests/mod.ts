@@ -21,7 +21,7 @@ import { countStatement } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { createExporter, type ExportStream } from './export/export.ts';
 import { findKey, findKeysOfIds, findPageKeys } from './find-keys.ts';
-import { isShort, type LoadedPage, loadPage, pageTexts } from './load.ts';
+import { bytesAtOnce, isShort, type LoadedPage, loadPage, pageTexts } from './load.ts';
 import { removeProperty, setProperty } from './property.ts';
 import { type RequestQuery, readQuery } from './query.ts';
 import { findShortSource } from './sources.ts';
@@ -48,8 +48,8 @@ export { findShortSource } from './sources.ts';
 export { runStatement } from './statement.ts';
 export { type Position, walkKeys } from './walk-keys.ts';
 
-/** Records as JSON texts, in order; `isWhole` when all are in memory already. */
-export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boolean };
+/** Records as JSON texts, in order; `isWhole` when all are in memory already, else so many bytes of them at a time. */
+export type RecordStream = { texts: AsyncGenerator<string, void>; isWhole: boolean; bytesAtOnce: number };
 
 /**
  * The work behind the routes of `/v1/request`, for one organization at a time. Bodies arrive checked, except for their filter.
@@ -88,6 +88,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
       write: recordWriter(recordFields({ bodies: true, ...included })),
     }),
     isWhole: isShort(loaded),
+    bytesAtOnce: bytesAtOnce(loaded),
   });
 
   async function find(organizationId: string, query: RequestQuery): Promise<RecordStream> {

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { Reply } from '#platform/http-server/mod.ts';
+import { Reply, type ServerRequest, serverRequestOf } from '#platform/http-server/mod.ts';
 import type { ExportStream, RecordStream } from '../requests/mod.ts';
 
 const JSON_HEADERS = { 'content-type': 'application/json' };
@@ -15,19 +15,30 @@ export function dataReply(json: string): Response {
 }
 
 /**
+ * Takes room for a text that the client of a call may be slow to read. Assets need none: all calls share their bytes.
+ * @throws AssayError bodies_busy
+ */
+export function holdRoomFor(request: ServerRequest, response: Response): void {
+  if (response instanceof Reply && typeof response.source === 'string')
+    request.holdRoom(response.source.length);
+}
+
+/**
  * Returns the same around an array of records: in one piece when they are in memory, otherwise record by record as the
  * client reads.
  * @param onBroken receives the error that ended a stream after it had begun; the client sees the connection end
+ * @throws AssayError bodies_busy: clients of the organization are slow to read other records
  */
 export async function recordsReply(
   records: RecordStream,
-  onBroken: (error: unknown) => void,
+  { request, onBroken }: { request: Request; onBroken(error: unknown): void },
 ): Promise<Response> {
   if (records.isWhole) {
     const texts: string[] = [];
     for await (const text of records.texts) texts.push(text);
     return dataReply(`[${texts.join(',')}]`);
   }
+  serverRequestOf(request).holdRoom(records.bytesAtOnce);
   return new Reply(byteStream(records, onBroken), { headers: JSON_HEADERS });
 }
 

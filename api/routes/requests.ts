@@ -32,7 +32,8 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
   const reading = authorized(keys, 'read', TAG)
     .post(
       '/v1/request/query',
-      async ({ key, body }) => recordsReply(await requests.query(key.organizationId, body), onBroken),
+      async ({ key, request, body }) =>
+        recordsReply(await requests.query(key.organizationId, body), { request, onBroken }),
       {
         body: jsonBody(QueryBody, { ...query, sort: { created_at: 'desc' }, limit: 10 }),
         response: reply(Type.Array(RequestRecord)),
@@ -41,9 +42,9 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
     )
     .post(
       '/v1/request/query-clickhouse',
-      async ({ key, body }) => {
+      async ({ key, request, body }) => {
         const records = await requests.queryAnalytics(key.organizationId, body);
-        return analyticsReply(await recordsReply(records, onBroken));
+        return analyticsReply(await recordsReply(records, { request, onBroken }));
       },
       {
         body: jsonBody(QueryBody, { filter: { request_response_rmt: { status: { gte: 500 } } } }),
@@ -55,7 +56,8 @@ export function requestRoutes({ keys, requests, onBroken }: RequestRoutesOptions
     )
     .post(
       '/v1/request/query-ids',
-      async ({ key, body }) => recordsReply(await requests.queryIds(key.organizationId, body), onBroken),
+      async ({ key, request, body }) =>
+        recordsReply(await requests.queryIds(key.organizationId, body), { request, onBroken }),
       {
         body: jsonBody(QueryIdsBody, { requestIds: ['01KADVNF2B4E3R8V6W0XJ5T9QZ'] }),
         response: reply(Type.Array(RequestRecord)),

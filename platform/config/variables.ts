@@ -114,7 +114,7 @@ export const VARIABLES = Type.Object({
     group: 'Gateway',
     roles: ['gateway', 'api'],
     description:
-      'Request bodies of more than 64 KiB that each gateway, and the API, may hold in memory, at least two of the largest. One organization has at most half; further bodies wait ([more](guides/routing.md#neighbours)).',
+      'Request bodies of more than 64 KiB that each gateway, and the API, may hold in memory, at least two of the largest. One organization has at most half; further bodies wait, and further answers of the API are refused ([more](guides/routing.md#neighbours)).',
   }),
   CACHE_MEMORY_BYTES: integer(MIB, 64 * 1024 * MIB, {
     default: 64 * MIB,

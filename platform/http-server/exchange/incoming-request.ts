@@ -258,7 +258,8 @@ export class IncomingBody {
   }
 
   /**
-   * Takes room for so many bytes more, by which the body's handler makes it longer. Does not wait, as what was read would be in memory meanwhile.
+   * Takes room for so many bytes more, by which the body's handler makes it longer, or which its response has. Does not wait, as what was
+   * read would be in memory meanwhile.
    * @throws AssayError bodies_busy
    */
   growRoom(bytes: number, { slots, owner }: Omit<BodyRoom, 'isPacked'>): void {
@@ -345,7 +346,7 @@ function tooLarge(maxBytes: number): AssayError {
 function noRoom(): AssayError {
   return new AssayError(
     'bodies_busy',
-    'There was no memory for this request body: those of other requests, of your organization or of all, take as much as they may; Retry-After says when to try again',
+    'There was no memory for the bodies of this call: those of other calls, of your organization or of all, take as much as they may; Retry-After says when to try again',
   );
 }
 

@@ -87,6 +87,14 @@ export class ServerRequest implements Request {
     this.#incoming.growRoom(bytes, room);
   }
 
+  /**
+   * Takes room at once for what its response holds in memory until the client has read it, where its body would wait for room.
+   * @throws AssayError bodies_busy
+   */
+  holdRoom(bytes: number): void {
+    if (this.#room !== null) this.#incoming.growRoom(bytes, this.#room);
+  }
+
   /** Makes its body, if it is large, wait for room unless its reader names another: that of `owner`, until `ownBody` is called. */
   limitBody(slots: BodyRoom['slots'], owner: string): void {
     this.#room = { slots, owner, isPacked: false };

@@ -1,5 +1,11 @@
 import t from 'tap';
+import { innerRequest } from '#platform/http-server/mod.ts';
 import { exportReply, recordsReply } from '../../../../api/routes/reply.ts';
+
+const request = innerRequest(
+  { method: 'POST', target: '/', rawHeaders: [], body: null },
+  { signal: new AbortController().signal },
+);
 
 /** A text that is being read until `arrive`. */
 function slowTexts() {
@@ -41,6 +47,7 @@ t.test('an export whose client leaves while a piece is read is no failure', asyn
 
 t.test('records whose client leaves while one is read are no failure', async (t) => {
   const { texts, arrive, broken, onBroken } = slowTexts();
-  await leaveMidway(await recordsReply({ texts, isWhole: false }, onBroken), arrive);
+  const records = { texts, isWhole: false, bytesAtOnce: 2 };
+  await leaveMidway(await recordsReply(records, { request, onBroken }), arrive);
   t.strictSame(broken, []);
 });
