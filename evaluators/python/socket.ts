@@ -1,8 +1,9 @@
 /** The private socket that children connect to, in its own directory, which only this user can enter. */
-import { mkdirSync, mkdtempSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
+import { mkdtempSync, readdirSync, rmdirSync, unlinkSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { makeDataDirectory } from '#platform/process/data-directory.ts';
 
 const PREFIX = 'assay-python-';
 /** The name is repeated in zygote.py. */
@@ -83,7 +84,7 @@ export async function listenPrivately(
   onChild: (id: number, socket: Socket) => void,
 ): Promise<PrivateSocket> {
   // Evaluators that run by themselves are the first to need DATA_DIR. Its mode is that of the supervisor's.
-  mkdirSync(parent, { recursive: true, mode: 0o711 });
+  makeDataDirectory(parent, 0o711);
   await removeAbandoned(parent);
   const directory = makeDirectory(parent);
   const sockets = new Set<Socket>();

@@ -28,13 +28,28 @@ function findObstacle(path: string): string | null {
 }
 
 /**
+ * Makes a directory and those above it that are missing. Not by the `recursive` of Node's `mkdir`, which never returns where the
+ * system says that the parent is missing although it exists, as below /proc.
+ */
+function makeWithParents(path: string, mode: number): void {
+  const parent = dirname(path);
+  if (parent !== path && statOrNull(parent) === null) makeWithParents(parent, mode);
+  try {
+    mkdirSync(path, { mode });
+  } catch (error) {
+    // Another process of the same start may have made it meanwhile; a file there fails the check that follows.
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  }
+}
+
+/**
  * Makes a directory of DATA_DIR unless it exists. What the system and SQLite say of one that cannot be used names neither the
  * variable nor the cause, which is most often a start by another user.
  * @throws Error with a sentence when this process cannot make files there
  */
 export function makeDataDirectory(path: string, mode: number): void {
   try {
-    mkdirSync(path, { recursive: true, mode });
+    makeWithParents(path, mode);
     accessSync(path, MAY_WRITE);
   } catch (cause) {
     const reason = findObstacle(path) ?? describeError(cause);

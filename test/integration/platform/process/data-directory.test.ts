@@ -53,3 +53,16 @@ t.test('a directory of another user is named with both users', async (t) => {
       : /may not write to .+\/closed/,
   );
 });
+
+t.test(
+  'a data directory that the system does not let anybody make is refused at once',
+  { skip: !existsSync('/proc/self') && 'this system has no /proc' },
+  async (t) => {
+    const run = runMain([], { GATEWAY_PORT: '0', API_PORT: '0', DATA_DIR: '/proc/assay' });
+    // Where it hangs, it takes no signal either.
+    const timer = setTimeout(() => run.process.kill('SIGKILL'), 20_000);
+    t.equal((await run.ended).code, 1);
+    clearTimeout(timer);
+    t.match(sentences(run.stderr()), [/^Cannot write to \/proc\/assay \(DATA_DIR\): ENOENT: .+ '\/proc\/assay'$/]);
+  },
+);
