@@ -178,10 +178,13 @@ export class Drain {
     this.#heldUp.delete(outboxId);
     if (entries.length === 0 && damage === null) {
       // STARTs alone need no transaction: the cursor passes them with the next entry.
-      this.#progress.set(outboxId, { stored, read: next });
-      return found;
-    }
-    if (damage !== null) await this.#storeDamage({ outboxId, from: stored, next, damage });
+      if (next.segment === stored.segment) {
+        this.#progress.set(outboxId, { stored, read: next });
+        return found;
+      }
+      // The end of a segment has one, so that the segment is removed even if no entry follows for days.
+      await this.#options.sql.begin((tx) => moveCursor(tx, outboxId, stored, next, 0));
+    } else if (damage !== null) await this.#storeDamage({ outboxId, from: stored, next, damage });
     else this.#options.onStored(await this.#storeEntries(outboxId, batch, stored));
     this.#progress.set(outboxId, { stored: next, read: next });
     if (next.segment !== stored.segment) await onFiles(() => trimOutbox(directory, next));

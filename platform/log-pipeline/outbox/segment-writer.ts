@@ -23,6 +23,8 @@ export type SegmentWriterOptions = {
   sync: 'process' | 'disk';
   /** A segment is closed when more than this was appended to it. */
   segmentBytes: number;
+  /** A segment that has frames is old after so many milliseconds. */
+  segmentAgeMs: number;
   /** Returns the frames that a new segment begins with: older segments may be removed as soon as it exists. */
   firstFrames(): EncodedFrame[];
   /** Makes the directory again, which another program removed. */
@@ -47,6 +49,7 @@ export class SegmentWriter {
   #offset = 0;
   /** From this offset on, the next group goes to a new segment. */
   #fullAt = 0;
+  #openedAt = 0;
   #isFailing = false;
 
   constructor(options: SegmentWriterOptions) {
@@ -123,6 +126,27 @@ export class SegmentWriter {
     );
   }
 
+  /**
+   * Has the next group begin a new segment where this one is old, so that a reader removes it once it is stored: else the calls of a
+   * quiet process would stay on its disk for months, erased ones too. Returns whether it is.
+   */
+  retireOld(): boolean {
+    if (this.#file === -1 || this.#offset === 0) return false;
+    if (performance.now() - this.#openedAt < this.#options.segmentAgeMs) return false;
+    this.#fullAt = 0;
+    return true;
+  }
+
+  /** Begins the new segment after `retireOld` without a group, while none is being committed. Never rejects: the next group tries again. */
+  async replaceRetired(): Promise<void> {
+    try {
+      await this.#rotate();
+    } catch (error) {
+      this.#logFailure(error);
+      this.close();
+    }
+  }
+
   /** Opens a new segment. Readers see it only with its first frames, because they remove the segments before it. */
   async #rotate(): Promise<void> {
     this.close();
@@ -144,6 +168,7 @@ export class SegmentWriter {
     }
     this.#segment += 1;
     this.#inode = fstatSync(this.#file).ino;
+    this.#openedAt = performance.now();
     // However many calls are open, at least half of a segment is new frames.
     this.#fullAt = this.#offset + Math.max(this.#options.segmentBytes, this.#offset);
   }

@@ -86,6 +86,8 @@ export type OutboxOptions = {
   log: Logger;
   /** A segment that is larger is closed. Tests set less. */
   segmentBytes?: number;
+  /** A segment that is older, in milliseconds, is closed. Tests set less. */
+  segmentAgeMs?: number;
 };
 
 export type Outbox = {
@@ -116,6 +118,8 @@ export type Outbox = {
 };
 
 const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
+/** How long the text of a stored call stays on the disk of a process with little to log. Each segment is a file to make and to remove. */
+const DEFAULT_SEGMENT_AGE_MS = 60 * 60_000;
 const MAX_GROUP_FRAMES = 256;
 const MAX_GROUP_BYTES = 64 * 1024 * 1024;
 const MEASURE_EVERY_MS = 1_000;
@@ -153,6 +157,7 @@ class OutboxWriter implements Outbox {
 
   constructor(options: OutboxOptions, directory: string, lock: Lock) {
     const { root, id, maxBytes, sync, log, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
+    const { segmentAgeMs = DEFAULT_SEGMENT_AGE_MS } = options;
     this.#root = root;
     this.#maxBytes = maxBytes;
     this.#log = log;
@@ -163,7 +168,15 @@ class OutboxWriter implements Outbox {
       this.#lock.release();
       this.#lock = restored;
     };
-    this.#segments = new SegmentWriter({ directory, sync, segmentBytes, firstFrames, restoreDirectory, log });
+    this.#segments = new SegmentWriter({
+      directory,
+      sync,
+      segmentBytes,
+      segmentAgeMs,
+      firstFrames,
+      restoreDirectory,
+      log,
+    });
     this.#measureLater();
   }
 
@@ -173,6 +186,9 @@ class OutboxWriter implements Outbox {
     this.#measuring = setTimeout(async () => {
       this.#idleMeasures = this.appended === this.#appendedAtMeasure ? this.#idleMeasures + 1 : 0;
       this.#appendedAtMeasure = this.appended;
+      // In the place of a group: entries that come meanwhile are written after it.
+      if (this.#segments.retireOld())
+        this.#running ??= this.#segments.replaceRetired().then(() => this.#drain());
       await this.measure();
       if (this.#measuring !== null) this.#measureLater();
     }, waitMs).unref();

@@ -1,8 +1,10 @@
+import { readdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { listOutboxes } from '#platform/log-pipeline/outbox/mod.ts';
 import { connectPostgres } from '#platform/postgres/mod.ts';
-import { logEntryHead } from '../../support/log-entries.ts';
+import { logEntry, logEntryHead } from '../../support/log-entries.ts';
+import { openIn } from '../../support/outbox.ts';
 import { outboxWorld } from './outbox-world.ts';
 
 t.test('unusual bodies are stored unchanged, and beside that in a form that can be searched', async (t) => {
@@ -178,6 +180,24 @@ t.test('entries that arrive while Postgres is unavailable are stored when it ret
   reader.stop();
   await running;
   t.equal((await sql`select 1 from assay.dead_letters`).length, 0);
+});
+
+t.test('the file of an entry is removed once it is old, though no other entry follows', async (t) => {
+  const { sql, root, drain } = await outboxWorld(t);
+  const { outbox, directory } = await openIn(root, { segmentAgeMs: 1_000 });
+  const reader = drain();
+  const running = reader.run();
+  const entry = logEntry();
+  await outbox.append({}, entry);
+  const files = () => readdirSync(directory).filter((name) => name.endsWith('.log'));
+  while (files().includes('0000000001.log')) await sleep(50);
+  t.same(files(), ['0000000002.log']);
+  t.equal((await sql`select 1 from assay.requests`).length, 1);
+  await outbox.append({}, logEntry());
+  while ((await sql`select 1 from assay.requests`).length === 1) await sleep(20);
+  await outbox.close();
+  reader.stop();
+  await running;
 });
 
 t.test('partitions are created while queries run, and neither breaks the other', async (t) => {

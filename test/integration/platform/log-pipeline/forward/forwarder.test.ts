@@ -1,11 +1,12 @@
-import { existsSync, mkdirSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import { waitFor } from '../../../../support/assay.ts';
 import { logEntry } from '../../../../support/log-entries.ts';
 import { natsIsMissing } from '../../../../support/nats.ts';
-import { breakSegment } from '../../../../support/outbox.ts';
+import { breakSegment, openIn } from '../../../../support/outbox.ts';
 import { setUpLogPath } from '../log-path.ts';
 
 t.test(
@@ -116,5 +117,25 @@ t.test(
     await waitFor('noting it to fail', () => forwarder.failingOutboxes === 1 && forwarder.unconfirmed === 0);
     rmSync(file, { recursive: true });
     await waitFor('it to be noted', () => forwarder.failingOutboxes === 0 && existsSync(file));
+  },
+);
+
+t.test(
+  'the file of an entry is removed once it is old and stored, though no other entry follows',
+  { skip: natsIsMissing() },
+  async (t) => {
+    const { root, forward, consume, stored } = await setUpLogPath(t);
+    const { id, outbox, directory } = await openIn(root, { segmentAgeMs: 1_000 });
+    await consume();
+    const { forwarder, running } = await forward(id);
+    const entry = logEntry();
+    await outbox.append({}, entry);
+    const files = () => readdirSync(directory).filter((name) => name.endsWith('.log'));
+    while (files().includes('0000000001.log')) await sleep(50);
+    t.same(files(), ['0000000002.log']);
+    t.same(await stored(), [entry.id]);
+    await outbox.close();
+    forwarder.stop();
+    await running;
   },
 );

@@ -12,6 +12,7 @@ import {
 import { join } from 'node:path';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import {
@@ -22,7 +23,15 @@ import {
   trimOutbox,
 } from '#platform/log-pipeline/outbox/mod.ts';
 import { scanSegment } from '#platform/log-pipeline/outbox/scan.ts';
-import { ALL, BEGINNING, openIn, rawEntry, readAll, temporaryRoot } from '../../../../support/outbox.ts';
+import {
+  ALL,
+  BEGINNING,
+  interruptedHeads,
+  openIn,
+  rawEntry,
+  readAll,
+  temporaryRoot,
+} from '../../../../support/outbox.ts';
 import { type Disk, smallDisk } from '../../../../system/chaos/disk.ts';
 
 /** Runs the text of a module in a process of its own. */
@@ -57,6 +66,44 @@ for (const sync of ['process', 'disk'] as const) {
     await outbox.close();
   });
 }
+
+t.test('a segment with entries is closed when it is old, and an empty one is kept', async (t) => {
+  const { outbox, directory } = await openIn(temporaryRoot(t), { segmentAgeMs: 500 });
+  t.equal(await outbox.append({}, rawEntry('first')), true);
+  await sleep(3_500);
+  t.same(
+    readdirSync(directory).filter((name) => name.endsWith('.log')),
+    ['0000000001.log', '0000000002.log'],
+  );
+  const { heads, position } = await readAll(directory);
+  t.same(heads, ['first']);
+  t.equal(position.segment, 2);
+  await trimOutbox(directory, position);
+  t.equal(await outbox.append({}, rawEntry('second')), true);
+  t.same((await readAll(directory, ALL, position)).heads, ['second']);
+  await outbox.close();
+});
+
+t.test('entries that are appended while an old segment is closed are kept', async (t) => {
+  const { outbox, directory } = await openIn(temporaryRoot(t), { segmentAgeMs: 0, sync: 'disk' });
+  const call = {};
+  await outbox.begin(call, rawEntry('open'));
+  const until = performance.now() + 2_500;
+  let count = 0;
+  while (performance.now() < until) {
+    t.equal(await outbox.append({}, rawEntry(`e${count}`)), true);
+    count += 1;
+  }
+  const { heads, position } = await readAll(directory);
+  t.same(
+    heads,
+    Array.from({ length: count }, (_, index) => `e${index}`),
+  );
+  t.ok(position.segment > 1);
+  await trimOutbox(directory, position);
+  t.same(await interruptedHeads(directory), ['open'], 'a call that is open is known from the new segment');
+  await outbox.close();
+});
 
 t.test('every entry is read once, for any sizes, segments and reading limits', async (t) => {
   const root = temporaryRoot(t);
