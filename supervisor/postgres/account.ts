@@ -7,6 +7,8 @@ import { chownSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 export type Account = {
+  /** The user that the server runs as; null where the system has no such numbers. */
+  uid: number | null;
   /** Returns the command that runs `command` under this account, and the options to spawn it with. */
   run(
     command: string,
@@ -17,6 +19,7 @@ export type Account = {
 };
 
 const sameAccount: Account = {
+  uid: process.getuid?.() ?? null,
   run: (command, parameters) => ({ command, parameters }),
   own: () => {},
 };
@@ -66,7 +69,7 @@ export function chooseAccount(paths: string[]): Account {
   const { uid, gid } = findIds();
   const own = (path: string) => chownSync(path, uid, gid);
   if (paths.every(isReachableByOthers))
-    return { own, run: (command, parameters) => ({ command, parameters, uid, gid }) };
+    return { uid, own, run: (command, parameters) => ({ command, parameters, uid, gid }) };
   if (output('setpriv', ['--version']) === null) {
     throw new Error(
       `PostgreSQL does not run as root and another account cannot reach ${paths.join(' and ')}: ` +
@@ -81,6 +84,7 @@ export function chooseAccount(paths: string[]): Account {
     '--ambient-caps=+dac_override',
   ];
   return {
+    uid,
     own,
     run: (command, parameters) => ({ command: 'setpriv', parameters: [...flags, command, ...parameters] }),
   };

@@ -7,6 +7,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  statSync,
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
@@ -30,7 +31,22 @@ function makePassword(path: string): string {
   return password;
 }
 
+/** What PostgreSQL itself says of a cluster of another user names neither of the two, or only that a file cannot be read. */
+function refuseOtherOwner(cluster: string, account: Account): void {
+  const { uid } = statSync(cluster);
+  if (account.uid === null || uid === account.uid) return;
+  throw new Error(
+    `${cluster} belongs to user ${uid}, but PostgreSQL runs as user ${account.uid} here, as after a copy without owners: ` +
+      `chown -R ${account.uid} ${cluster}`,
+  );
+}
+
 function refuseOtherVersion(cluster: string): void {
+  if (!existsSync(join(cluster, 'PG_VERSION'))) {
+    throw new Error(
+      `${cluster} is no PostgreSQL cluster, it has no PG_VERSION: restore it from a backup, or move it away to begin with an empty one`,
+    );
+  }
   const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
   if (version === MAJOR_VERSION) return;
   throw new Error(
@@ -97,6 +113,7 @@ export async function initialize(
   removeUnfinished(dataDir);
   if (existsSync(cluster)) {
     refuseOtherVersion(cluster);
+    refuseOtherOwner(cluster, account);
     if (kept === null)
       throw new Error(`${keptAt} does not hold the password of ${cluster}: restore it from a backup`);
     return { cluster, password: kept };

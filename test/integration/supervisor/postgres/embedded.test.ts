@@ -1,6 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chownSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { createLogger } from '#platform/observability/log.ts';
@@ -190,3 +198,30 @@ t.test('a cluster of another PostgreSQL version is refused with one sentence', a
     message: /was made by PostgreSQL 17, but this build of Assay contains 18: dump it/,
   });
 });
+
+t.test('a directory that is no cluster is refused with one sentence', async (t) => {
+  const dataDir = temporaryDataDir();
+  t.teardown(dataDir.remove);
+  mkdirSync(join(dataDir.path, 'postgres'));
+  await t.rejects(startEmbeddedPostgres({ dataDir: dataDir.path, log }), {
+    message:
+      /\/postgres is no PostgreSQL cluster, it has no PG_VERSION: restore it from a backup, or move it away/,
+  });
+});
+
+t.test(
+  'a cluster of another user is refused with both users',
+  { skip: process.getuid?.() !== 0 && 'only root can give it away' },
+  async (t) => {
+    const dataDir = temporaryDataDir();
+    t.teardown(dataDir.remove);
+    const cluster = join(dataDir.path, 'postgres');
+    const { stop } = await startEmbeddedPostgres({ dataDir: dataDir.path, log });
+    await stop();
+    chownSync(cluster, 0, 0);
+    await t.rejects(startEmbeddedPostgres({ dataDir: dataDir.path, log }), {
+      message:
+        /\/postgres belongs to user 0, but PostgreSQL runs as user [1-9]\d* here, as after a copy without owners: chown -R/,
+    });
+  },
+);
