@@ -178,7 +178,8 @@ export class Drain {
     this.#heldUp.delete(outboxId);
     if (entries.length === 0 && damage === null) {
       // STARTs alone need no transaction: the cursor passes them with the next entry.
-      if (next.segment === stored.segment) {
+      // A cursor that has not begun is in segment 0, and the first is 1.
+      if (next.segment <= Math.max(stored.segment, 1)) {
         this.#progress.set(outboxId, { stored, read: next });
         return found;
       }

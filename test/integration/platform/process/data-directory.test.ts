@@ -63,6 +63,8 @@ t.test(
     const timer = setTimeout(() => run.process.kill('SIGKILL'), 20_000);
     t.equal((await run.ended).code, 1);
     clearTimeout(timer);
-    t.match(sentences(run.stderr()), [/^Cannot write to \/proc\/assay \(DATA_DIR\): ENOENT: .+ '\/proc\/assay'$/]);
+    t.match(sentences(run.stderr()), [
+      /^Cannot write to \/proc\/assay \(DATA_DIR\): ENOENT: .+ '\/proc\/assay'$/,
+    ]);
   },
 );
