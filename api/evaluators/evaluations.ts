@@ -9,6 +9,7 @@ import type { Context } from './context.ts';
 import { type EvaluationJson, type EvaluationRow, evaluationJson, MAX_HISTORY } from './evaluation-json.ts';
 import { isUuid, unknown } from './ids.ts';
 import { reopen } from './reopen.ts';
+import { isInState } from './state-condition.ts';
 import { readWaitReason } from './waiting.ts';
 
 export type Evaluations = {
@@ -52,7 +53,7 @@ function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
     ${requestId === undefined ? tx`` : tx`and e.request_id = ${storableText(requestId)}`}
     ${sessionId === undefined ? tx`` : tx`and e.session_id = ${storableSessionText(sessionId)}`}
     ${runId === undefined ? tx`` : ofRun(tx, runId)}
-    ${state === undefined ? tx`` : tx`and e.state = ${state}`}
+    ${state === undefined ? tx`` : tx`and ${isInState(tx, [state])}`}
     ${imported === undefined ? tx`` : tx`and (e.imported_at is not null) = ${imported}`}
     ${errorCode === undefined ? tx`` : tx`and e.error_code = ${storableText(errorCode)}`}`;
 }

@@ -10,6 +10,7 @@ import { type ChangedEvaluation, changedColumns, noteEvaluations } from './chang
 import type { Context } from './context.ts';
 import { requireEvaluator } from './evaluators.ts';
 import { isUuid } from './ids.ts';
+import { isInState } from './state-condition.ts';
 
 export const RetriedJson = Type.Object({ retried: Type.Integer() }, { ...closed, $id: 'Retried' });
 export type RetriedJson = Static<typeof RetriedJson>;
@@ -48,7 +49,7 @@ export async function reopen(
   const rows = await tx<ChangedEvaluation[]>`
     with failed as materialized (
       select evaluation_id, claims, finished_at, error_code, error_message from assay.evaluations e
-       where e.organization_id = ${organizationId} and e.state = any(${[...which.states]}::text[]) and e.imported_at is null
+       where e.organization_id = ${organizationId} and ${isInState(tx, which.states)} and e.imported_at is null
          and ${condition(tx, which)}
        limit ${BATCH_SIZE} for update
     ), noted as (

@@ -76,7 +76,7 @@ export function Outcomes({ evaluator, stats: { version, evaluations } }: Outcome
           </tbody>
         </table>
       )}
-      <Codes title="Errors" codes={evaluations.errors} hrefOf={(code) => link({ code })} />
+      <Codes title="Errors" codes={evaluations.errors} hrefOf={(code) => link({ state: 'failed', code })} />
       <Codes title="Skipped" codes={evaluations.skips} hrefOf={(code) => link({ state: 'skipped', code })} />
     </Section>
   );
