@@ -17,14 +17,13 @@ import type { Clock } from '#platform/process/clock.ts';
 import { type Included, NOTHING_MORE, recordFields, recordWriter } from '#platform/records/mod.ts';
 import { removeScore, scoresOf, setFeedback, setScores } from './annotations.ts';
 import { awaitRequest } from './await-request.ts';
-import { countStatement } from './count.ts';
+import { countRequests } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { createExporter, type ExportStream } from './export/export.ts';
 import { findKey, findKeysOfIds, findPageKeys } from './find-keys.ts';
 import { bytesAtOnce, isShort, type LoadedPage, loadPage, pageTexts } from './load.ts';
 import { removeProperty, setProperty } from './property.ts';
 import { type RequestQuery, readQuery } from './query.ts';
-import { findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
 export { nanoToUsd, usdOrNull, usdToNano } from '#core/contracts/money.ts';
@@ -99,12 +98,7 @@ export function createRequestService({ sql, clock }: { sql: Sql; clock: Clock })
   }
 
   async function count(organizationId: string, query: RequestQuery, atMost: number | null): Promise<number> {
-    const [row] = await inOrganization(sql, organizationId, async (tx) => {
-      const source = await findShortSource(tx, organizationId, query);
-      const statement = countStatement(organizationId, query, source, atMost);
-      return runStatement<{ count: string }>(tx, statement);
-    });
-    return Number(row?.count);
+    return inOrganization(sql, organizationId, (tx) => countRequests(tx, organizationId, query, atMost));
   }
 
   /** Tries a change until the request is there; the id is compared as Postgres would have stored it. */

@@ -84,3 +84,10 @@ export function findOrderedSource({ filter, sort, isScored }: RequestQuery): Key
   const alternatives = alternativesToWalk(filter);
   return alternatives === null ? null : alternativesSource(filter, alternatives);
 }
+
+/** Returns a list of keys that a count may stop in, whatever its length; null where Postgres chooses well. */
+export function findCountedSource({ filter, isScored }: RequestQuery): KeySource | null {
+  const leaf = keySourcesOf(filter).find(({ field }) => field.kind === 'score') ?? propertyToWalk(filter);
+  if (leaf !== null) return keySource(filter, leaf);
+  return isScored ? scoredRequests(filter) : null;
+}
