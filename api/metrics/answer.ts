@@ -1,6 +1,6 @@
 /** Assembles the rows of statements into series: every bucket of every group, in order. */
 import type { MetricsPeriod, MetricsSeries, MetricsSummary } from '#core/contracts/metrics.ts';
-import { isFlagOfAll, type Measure, type Part } from '#core/metrics/mod.ts';
+import { isFlagOfAll, isUnknownWithoutValues, type Measure, type Part } from '#core/metrics/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import type { CellRow, NameOf } from './cells.ts';
 import type { Group } from './groups.ts';
@@ -98,13 +98,15 @@ function valueIn(
     const scale = scaleOf(measure);
     return scale === 1e9 ? nanoToUsd(text) : Number(text) / scale;
   };
+  const isUnknown = () =>
+    isUnknownWithoutValues(metric) && Number(cell?.n ?? 0) > 0 && Number(part('count') ?? 0) === 0;
   switch (aggregate) {
     case 'count':
       return Number(part(isFlagOfAll(metric) ? 'sum' : 'count') ?? 0);
     case 'sum':
-      return scaled(part('sum')) ?? 0;
+      return isUnknown() ? null : (scaled(part('sum')) ?? 0);
     case 'rate':
-      return (scaled(part('sum')) ?? 0) / minutes;
+      return isUnknown() ? null : (scaled(part('sum')) ?? 0) / minutes;
     case 'avg': {
       const count = Number(part('count') ?? 0);
       if (count === 0) return null;

@@ -3,7 +3,7 @@
  * groups, and these into totals, so that the groups that are not shown need no second pass over the requests.
  */
 import type { Statement } from '#core/filter/mod.ts';
-import { type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod.ts';
+import { isUnknownWithoutValues, type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod.ts';
 import { type Group, givenGroups, isSameGroup } from './groups.ts';
 import type { MetricsQuery, Period } from './read-query.ts';
 import { type Draft, draftFor, keyOf, type Measured, measuredOf } from './requests.ts';
@@ -124,6 +124,8 @@ function orderOf({ metric, aggregate }: Measure, nameOf: NameOf): string {
     case 'count':
       return orZero(partsOf({ metric, aggregate, share: 0 })[0]!);
     default:
-      return orZero('sum');
+      return isUnknownWithoutValues(metric)
+        ? `case when ${sum('count')} > 0 then ${orZero('sum')} end`
+        : orZero('sum');
   }
 }

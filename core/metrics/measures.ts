@@ -90,8 +90,9 @@ export function partsOf({ metric, aggregate }: Measure): Part[] {
   switch (aggregate) {
     case 'quantile':
       return [];
+    case 'sum':
     case 'rate':
-      return ['sum'];
+      return isUnknownWithoutValues(metric) ? ['count', 'sum'] : ['sum'];
     case 'avg':
       return ['count', 'sum'];
     case 'count':
@@ -99,6 +100,14 @@ export function partsOf({ metric, aggregate }: Measure): Part[] {
     default:
       return [aggregate];
   }
+}
+
+/**
+ * Returns whether the sum over requests is unknown, not zero, where none of them has a value: a request without a cost is one of
+ * which no price is known.
+ */
+export function isUnknownWithoutValues({ name }: Metric): boolean {
+  return name === 'cost';
 }
 
 /** Returns whether a metric is true or false for every request: those are counted for which it is true. */

@@ -2,6 +2,7 @@
 export {
   isFlag,
   isFlagOfAll,
+  isUnknownWithoutValues,
   type Measure,
   type Metric,
   type Part,

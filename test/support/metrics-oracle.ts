@@ -67,13 +67,14 @@ function aggregateOf(
   const unit = UNITS[metric] ?? 1;
   const sum = values.reduce((total, value) => total + value, 0) / unit;
   const isCountOfTrue = metric === 'errors' || metric === 'cache_hits';
+  const isUnknown = metric === 'cost' && rows.length > 0 && values.length === 0;
   switch (aggregate) {
     case 'count':
       return isCountOfTrue ? sum : values.length;
     case 'sum':
-      return sum;
+      return isUnknown ? null : sum;
     case 'rate':
-      return sum / minutes;
+      return isUnknown ? null : sum / minutes;
     case 'avg':
       return values.length === 0 ? null : sum / values.length;
     case 'min':

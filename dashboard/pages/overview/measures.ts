@@ -72,9 +72,18 @@ export function statusQuery(scope: Scope): MetricsQueryBody {
   return { ...scoped(scope), measures: [TOTALS.requests], groupBy: ['status'], limit: MOST_STATUSES };
 }
 
+/** Of each model; the last two tell how many requests have tokens and no cost. */
+const OF_MODEL = [TOTALS.cost, TOTALS.requests, measure('total_tokens', 'count'), measure('cost', 'count')];
+
 /** Returns the query for cost and requests by model over time. */
 export function modelQuery(scope: Scope): MetricsQueryBody {
-  return { ...scoped(scope), measures: [TOTALS.cost, TOTALS.requests], groupBy: ['model'], limit: LISTED };
+  return { ...scoped(scope), measures: OF_MODEL, groupBy: ['model'], limit: LISTED };
+}
+
+/** Returns how many requests used tokens whose price is not known, by an answer to `modelQuery`. */
+export function unpricedOf({ total: { total } }: MetricsAnswer): number {
+  const [, , counted, priced] = total;
+  return Math.max(0, (counted ?? 0) - (priced ?? 0));
 }
 
 type Dimension = NonNullable<MetricsQueryBody['groupBy']>[number];

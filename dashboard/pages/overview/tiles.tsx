@@ -12,6 +12,7 @@ import {
   totalBefore,
   totalOf,
   totalPlace,
+  unpricedOf,
   valuesOf,
 } from './measures.ts';
 
@@ -19,7 +20,7 @@ type TileProps = {
   label: string;
   value: string;
   /** A second figure below. */
-  detail?: string;
+  detail?: string | undefined;
   change: Change | null;
   /** Which direction is good; null: neither is. */
   good: 'more' | 'less' | null;
@@ -55,13 +56,16 @@ function shares(part: Place, whole: Place): { now: number | null; before: number
 
 const changeAt = (place: Place) => changeOf(totalOf(place), totalBefore(place));
 
-function TotalTiles({ answer, isLoading }: { answer: MetricsAnswer; isLoading: boolean }) {
+type TotalTilesProps = { answer: MetricsAnswer; models: MetricsAnswer | null; isLoading: boolean };
+
+function TotalTiles({ answer, models, isLoading }: TotalTilesProps) {
   const at = (name: Parameters<typeof totalPlace>[1]) => totalPlace(answer, name);
   const [prompt, completion] = [at('promptTokens'), at('completionTokens')];
   const errorShare = shares(at('errors'), at('requests'));
   const sum = (one: number | null, other: number | null) => (one ?? 0) + (other ?? 0);
   const p95 = milliseconds(totalOf(at('p95')));
   const p99 = milliseconds(totalOf(at('p99')));
+  const unpriced = models === null ? 0 : unpricedOf(models);
   return (
     <>
       <Tile
@@ -84,6 +88,7 @@ function TotalTiles({ answer, isLoading }: { answer: MetricsAnswer; isLoading: b
       <Tile
         label="Cost"
         value={dollars(totalOf(at('cost')))}
+        detail={unpriced === 0 ? undefined : `${count(unpriced)} requests without a price`}
         change={changeAt(at('cost'))}
         good={null}
         shape={at('cost')}
@@ -184,7 +189,7 @@ export function Tiles({ data }: { data: OverviewData }) {
           </li>
         ))
       ) : (
-        <TotalTiles answer={answer} isLoading={isLoading} />
+        <TotalTiles answer={answer} models={data.models.data} isLoading={isLoading} />
       )}
       <GradeTiles data={data} />
     </ul>

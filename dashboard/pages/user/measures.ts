@@ -10,11 +10,7 @@ const MEASURES = [
   { metric: 'prompt_tokens', aggregate: 'sum' },
   { metric: 'completion_tokens', aggregate: 'sum' },
   { metric: 'latency', aggregate: 'p50' },
-  { metric: 'cost', aggregate: 'count' },
 ] as const satisfies MetricsQueryBody['measures'];
-
-/** Place of the number of requests with a known price. */
-const PRICED = MEASURES.length - 1;
 
 export type Name = 'requests' | 'errors' | 'cost' | 'prompt_tokens' | 'completion_tokens' | 'latency';
 
@@ -33,8 +29,6 @@ function indexOf(name: Name): number {
 
 /** Returns a measure over the whole range; null: it is not known. */
 export function totalOf({ total: { total } }: MetricsAnswer, name: Name): number | null {
-  // The sum of no price is 0, which is what nothing costs, not what the models cost.
-  if (name === 'cost' && total[PRICED] === 0 && total[0] !== 0) return null;
   return total[indexOf(name)] ?? null;
 }
 

@@ -15,8 +15,8 @@ t.test('a query answers with its buckets, range and zone, without the calls of e
     {
       group: {},
       points: [
-        // A day of 23 hours; the last request is of the next one.
-        [Date.parse('2026-03-28T23:00:00Z'), 1, 200, 0],
+        // A day of 23 hours, whose only request has no known price; the last request is of the next one.
+        [Date.parse('2026-03-28T23:00:00Z'), 1, 200, null],
         [Date.parse('2026-03-29T22:00:00Z'), 1, 400, 1.5],
       ],
       total: [2, 300, 1.5],

@@ -11,11 +11,13 @@ import {
 } from '../../../../../dashboard/pages/overview/contents.ts';
 import {
   gradesQuery,
+  modelQuery,
   scorePlace,
   totalBefore,
   totalOf,
   totalPlace,
   totalsQuery,
+  unpricedOf,
 } from '../../../../../dashboard/pages/overview/measures.ts';
 
 const SCOPE = { q: '', range: { from: 0, to: 2_000 }, timeZone: 'Europe/Berlin' };
@@ -49,6 +51,16 @@ t.test('A query of the overview has at most ten measures, and no filter without 
   t.equal(totalsQuery({ ...SCOPE, q: 'status:500' }).q, 'status:500');
   const keys = Array.from({ length: 20 }, (_, index) => `score ${index}`);
   t.equal(gradesQuery(SCOPE, keys).measures.length, 10, 'scores beyond the limit are left out');
+});
+
+t.test('Requests with tokens and no cost are counted, also when others cost something', async (t) => {
+  const { measures } = modelQuery(SCOPE);
+  const totals = { 'cost sum': 0.5, 'requests count': 10, 'total_tokens count': 8, 'cost count': 5 };
+  const total = measures.map(
+    ({ metric, aggregate }) => new Map(Object.entries(totals)).get(`${metric} ${aggregate}`)!,
+  );
+  t.equal(unpricedOf(answerWith({ total: { points: [], total } })), 3);
+  t.equal(unpricedOf(answerWith({})), 0, 'without any request');
 });
 
 t.test('A measure is found at its place in the answer, now and before', async (t) => {
