@@ -38,11 +38,86 @@ const evaluationsOf = (tx: TransactionSql, { organizationId, evaluatorId, versio
 const scoredOf = (tx: TransactionSql, version: Version) => tx`
   ${evaluationsOf(tx, version)} and e.probe = '' and e.state = 'completed'`;
 
-export async function countStates(tx: TransactionSql, version: Version) {
-  const rows = await tx<{ state: EvaluationState; error_code: string | null; count: number }[]>`
-    select state, error_code, count(*)::int4 as count from assay.evaluations e
-    where ${evaluationsOf(tx, version)} and probe = ''
-    group by state, error_code order by count desc, error_code`;
+/** Evaluations of a version with one outcome. `judge_…`: of those whose judge was called; sums are texts. */
+type OutcomeRow = {
+  is_probe: boolean;
+  state: EvaluationState;
+  error_code: string | null;
+  count: number;
+  /** Of scores; null without any. */
+  least: number | null;
+  most: number | null;
+  scored: number;
+  passed: number;
+  judge_calls: string;
+  prompt_tokens: string;
+  completion_tokens: string;
+  cost_nano: string | null;
+  judge_latency_ms: string;
+};
+
+/**
+ * What one pass over all evaluations of a version tells. Their rows are wide: a pass over 400,000 takes about a second, so that this
+ * one serves all parts of the statistics that it can.
+ */
+export type Outcomes = {
+  evaluations: { total: number } & Record<'errors' | 'skips', Record<string, number>> & {
+      by_state: Record<EvaluationState, number>;
+    };
+  range: { count: number; min: number | null; max: number | null };
+  passing: { scored: number; passed: number };
+  /** Over all evaluations but probes: failed evaluations cost as well. `cost_nano`: null where calls have no known price. */
+  judge: Record<'calls' | 'prompt_tokens' | 'completion_tokens' | 'latency_ms', number> & {
+    cost_nano: number | null;
+  };
+  hasProbes: boolean;
+};
+
+export async function sumOutcomes(
+  tx: TransactionSql,
+  version: Version,
+  threshold: number,
+): Promise<Outcomes> {
+  const judge = (column: string) => tx`sum(${tx(column)}) filter (where judge_calls > 0)::int8`;
+  const rows = await tx<OutcomeRow[]>`
+    select probe <> '' as is_probe, state, error_code, count(*)::int4 as count,
+      min(score) as least, max(score) as most, count(score)::int4 as scored,
+      (count(*) filter (where score >= ${threshold}::float8))::int4 as passed,
+      ${judge('judge_calls')} as judge_calls, ${judge('prompt_tokens')} as prompt_tokens,
+      ${judge('completion_tokens')} as completion_tokens, ${judge('cost_nano')} as cost_nano,
+      ${judge('judge_latency_ms')} as judge_latency_ms
+    from assay.evaluations e where ${evaluationsOf(tx, version)}
+    group by 1, 2, 3 order by count desc, error_code`;
+  const own = rows.filter((row) => !row.is_probe);
+  const completed = own.filter(({ state }) => state === 'completed');
+  const sum = (
+    some: readonly OutcomeRow[],
+    of: Exclude<keyof OutcomeRow, 'is_probe' | 'state' | 'error_code'>,
+  ) => some.reduce((total, row) => total + Number(row[of] ?? 0), 0);
+  const least = completed.flatMap((row) => row.least ?? []);
+  const most = completed.flatMap((row) => row.most ?? []);
+  const calls = sum(own, 'judge_calls');
+  const isPriced = calls === 0 || own.some((row) => row.cost_nano !== null);
+  return {
+    evaluations: countStates(own),
+    range: {
+      count: sum(completed, 'scored'),
+      min: least.length === 0 ? null : Math.min(...least),
+      max: most.length === 0 ? null : Math.max(...most),
+    },
+    passing: { scored: sum(completed, 'count'), passed: sum(completed, 'passed') },
+    judge: {
+      calls,
+      prompt_tokens: sum(own, 'prompt_tokens'),
+      completion_tokens: sum(own, 'completion_tokens'),
+      cost_nano: isPriced ? sum(own, 'cost_nano') : null,
+      latency_ms: sum(own, 'judge_latency_ms'),
+    },
+    hasProbes: rows.some((row) => row.is_probe && row.state === 'completed'),
+  };
+}
+
+function countStates(rows: readonly OutcomeRow[]): Outcomes['evaluations'] {
   const byState = Object.fromEntries(EVALUATION_STATES.map((state) => [state, 0])) as Record<
     EvaluationState,
     number
@@ -78,11 +153,11 @@ const scaleOf = (min: number | null, max: number | null) => {
   return largest > SAFE_SCORE || (largest > 0 && largest < 1 / SAFE_SCORE) ? largest : 1;
 };
 
-export async function sumScores(tx: TransactionSql, version: Version): Promise<ScoreSums> {
-  const [range] = await tx<{ count: number; min: number | null; max: number | null }[]>`
-    select count(score)::int4 as count, min(score) as min, max(score) as max
-    from assay.evaluations e where ${scoredOf(tx, version)}`;
-  const { count, min, max } = range!;
+export async function sumScores(
+  tx: TransactionSql,
+  version: Version,
+  { count, min, max }: Outcomes['range'],
+): Promise<ScoreSums> {
   const scale = scaleOf(min, max);
   const scaled = tx`case when abs(score) >= ${scale === 1 ? 0 : scale * LEAST_SHARE}::float8 then score / ${scale}::float8
                          when score is not null then 0 end`;
@@ -146,41 +221,53 @@ async function countWidths(
 export type DayRow = { day: string; count: number; mean: number | null };
 
 /** Sums scores by the day of their requests; by their own day, a run over history would fall on a single one. */
-export async function listDays(tx: TransactionSql, version: Version, firstDay: string): Promise<DayRow[]> {
-  const rows = await tx<{ day: string; count: number; mean: number; scale: number }[]>`
-    select to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int4 as count,
-      avg(case when s.scale = 1 or abs(score) >= s.scale * ${LEAST_SHARE}::float8 then score / s.scale else 0 end) as mean, s.scale
-    from assay.evaluations e
-    cross join (
-      select case when max(abs(score)) > ${SAFE_SCORE}::float8 then max(abs(score)) else 1 end as scale
-      from assay.evaluations e where ${scoredOf(tx, version)}) s
-    where ${scoredOf(tx, version)} and e.created_at >= ${firstDay}::text::timestamp at time zone 'UTC'
-    group by 1, s.scale`;
-  return rows.map(({ day, count, mean, scale }) => ({ day, count, mean: mean * scale }));
+export async function listDays(
+  tx: TransactionSql,
+  version: Version,
+  { min, max }: Outcomes['range'],
+  firstDay: string,
+): Promise<DayRow[]> {
+  const largest = Math.max(Math.abs(min ?? 0), Math.abs(max ?? 0));
+  const scale = largest > SAFE_SCORE ? largest : 1;
+  const rows = await tx<{ day: string; count: number; mean: number }[]>`
+    select to_char(day, 'YYYY-MM-DD') as day, count(*)::int4 as count, avg(scaled) as mean
+    from (
+      select (e.created_at at time zone 'UTC')::date as day,
+        case when abs(score) >= ${scale === 1 ? 0 : scale * LEAST_SHARE}::float8 then score / ${scale}::float8 else 0 end as scaled
+      from assay.evaluations e
+      where ${scoredOf(tx, version)} and e.created_at >= ${firstDay}::text::timestamp at time zone 'UTC') scored
+    group by scored.day`;
+  return rows.map(({ day, count, mean }) => ({ day, count, mean: mean * scale }));
 }
 
-export type JudgeSums = {
-  calls: number;
-  prompt_tokens: string;
-  completion_tokens: string;
-  cost_nano: string;
-  latency_ms: string;
-  p50: number | null;
-  p95: number | null;
-};
-
-/** Sums the judge's calls over all evaluations but probes: failed evaluations cost as well. */
-export async function sumJudge(tx: TransactionSql, version: Version): Promise<JudgeSums> {
-  const [sums] = await tx<JudgeSums[]>`
-    select coalesce(sum(judge_calls), 0)::float8 as calls,
-      coalesce(sum(prompt_tokens), 0)::int8 as prompt_tokens,
-      coalesce(sum(completion_tokens), 0)::int8 as completion_tokens,
-      coalesce(sum(cost_nano), 0)::int8 as cost_nano,
-      coalesce(sum(judge_latency_ms), 0)::int8 as latency_ms,
-      percentile_cont(0.5) within group (order by judge_latency_ms) as p50,
-      percentile_cont(0.95) within group (order by judge_latency_ms) as p95
-    from assay.evaluations e where ${evaluationsOf(tx, version)} and probe = '' and judge_calls > 0`;
-  return sums!;
+/**
+ * Returns quantiles of the time that the judge's calls of an evaluation took, as percentile_cont does. Its times are counted by their
+ * value first: there are few, and all of them would be sorted.
+ */
+export async function judgeLatency(
+  tx: TransactionSql,
+  version: Version,
+): Promise<{ p50: number | null; p95: number | null }> {
+  const rows = await tx<{ ms: number; count: number }[]>`
+    select judge_latency_ms::float8 as ms, count(*)::int4 as count
+    from assay.evaluations e
+    where ${evaluationsOf(tx, version)} and probe = '' and judge_calls > 0 and judge_latency_ms is not null
+    group by 1 order by 1`;
+  const count = rows.reduce((sum, row) => sum + row.count, 0);
+  const at = (rank: number) => {
+    let passed = 0;
+    return rows.find((row) => {
+      passed += row.count;
+      return passed > rank;
+    })!.ms;
+  };
+  const quantile = (share: number) => {
+    if (count === 0) return null;
+    const rank = share * (count - 1);
+    const low = at(Math.floor(rank));
+    return low + (at(Math.ceil(rank)) - low) * (rank - Math.floor(rank));
+  };
+  return { p50: quantile(0.5), p95: quantile(0.95) };
 }
 
 /** Selects requests with what people say of each: `good` is null where as many say the one as the other. */
@@ -203,11 +290,8 @@ export async function countAgreement(
   version: Version,
   threshold: number,
   basis: Basis,
-): Promise<Agreement> {
+): Promise<Omit<Agreement, 'scored' | 'passed'>> {
   const passes = tx`e.score >= ${threshold}::float8`;
-  const [all] = await tx<{ scored: number; passed: number }[]>`
-    select count(*)::int4 as scored, (count(*) filter (where ${passes}))::int4 as passed
-    from assay.evaluations e where ${scoredOf(tx, version)}`;
   const isScored = tx`e.state = 'completed'`;
   const [sums] = await tx<{ rated: number; ties: number; tp: number; fp: number; fn: number; tn: number }[]>`
     select (count(*) filter (where r.good is not null))::int4 as rated,
@@ -221,7 +305,6 @@ export async function countAgreement(
     where ${evaluationsOf(tx, version)} and e.probe = ''`;
   const { rated, ties, tp, fp, fn, tn } = sums!;
   return {
-    ...all!,
     rated,
     ties,
     confusion: { truePositive: tp, falsePositive: fp, falseNegative: fn, trueNegative: tn },

@@ -15,11 +15,11 @@ import { JuryStatsJson, juryStats } from './jury-stats.ts';
 import {
   countAgreement,
   countBuckets,
-  countStates,
   type DayRow,
   findVersion,
+  judgeLatency,
   listDays,
-  sumJudge,
+  sumOutcomes,
   sumProbes,
   sumScores,
 } from './stats-statements.ts';
@@ -64,7 +64,7 @@ export const StatsJson = Type.Object(
         calls: Type.Integer(),
         prompt_tokens: Type.Integer(),
         completion_tokens: Type.Integer(),
-        cost: Type.Number({ description: 'USD' }),
+        cost: Nullable(Type.Number(), 'USD, over the calls with a known price; null: no call has one'),
         latency_ms: Type.Object(
           { total: Type.Number(), p50: Nullable(Type.Number()), p95: Nullable(Type.Number()) },
           { ...closed, description: 'Of all calls of an evaluation together' },
@@ -143,17 +143,17 @@ async function collect(
   nowMs: number,
 ): Promise<StatsJson> {
   const version = await requireVersion(tx, evaluator, wanted.version ?? evaluator.version);
-  const evaluations = await countStates(tx, version);
-  const scores = await sumScores(tx, version);
   const threshold = wanted.threshold ?? passThreshold(version);
+  const { evaluations, range, passing, judge, hasProbes } = await sumOutcomes(tx, version, threshold);
+  const scores = await sumScores(tx, version, range);
   const buckets = bucketsOf(version, scores);
   const counted = await countBuckets(tx, version, buckets);
   const firstDay = new Date(nowMs - (DAYS - 1) * DAY_MS).toISOString().slice(0, 10);
-  const days = await listDays(tx, version, firstDay);
-  const judge = await sumJudge(tx, version);
+  const days = await listDays(tx, version, range, firstDay);
+  const latency = judge.calls === 0 ? { p50: null, p95: null } : await judgeLatency(tx, version);
   const basis = await findBasis(tx, version.organizationId, version.evaluatorId);
   const agreement = await countAgreement(tx, version, threshold, basis);
-  const probes = await sumProbes(tx, version, threshold);
+  const probes = hasProbes ? await sumProbes(tx, version, threshold) : [];
   return {
     evaluator_id: version.evaluatorId,
     version: version.version,
@@ -162,12 +162,12 @@ async function collect(
     daily: dailySeries(days, nowMs),
     judge: {
       calls: judge.calls,
-      prompt_tokens: Number(judge.prompt_tokens),
-      completion_tokens: Number(judge.completion_tokens),
-      cost: nanoToUsd(judge.cost_nano),
-      latency_ms: { total: Number(judge.latency_ms), p50: judge.p50, p95: judge.p95 },
+      prompt_tokens: judge.prompt_tokens,
+      completion_tokens: judge.completion_tokens,
+      cost: judge.cost_nano === null ? null : nanoToUsd(String(judge.cost_nano)),
+      latency_ms: { total: judge.latency_ms, ...latency },
     },
-    agreement: agreementJson(threshold, agreement, basis),
+    agreement: agreementJson(threshold, { ...agreement, ...passing }, basis),
     probes: probeJson(probes),
     jury: await juryStats(tx, version),
   };

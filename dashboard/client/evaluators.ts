@@ -207,7 +207,7 @@ export type Stats = {
     calls: number;
     prompt_tokens: number;
     completion_tokens: number;
-    cost: number;
+    cost: number | null;
     latency_ms: { total: number; p50: number | null; p95: number | null };
   };
   agreement: Agreement;

@@ -11,7 +11,7 @@ export function JudgeSection({
   evaluator: Evaluator;
   stats: Stats;
 }) {
-  const perScore = scores.count === 0 ? NOTHING : dollars(judge.cost / scores.count);
+  const perScore = scores.count === 0 || judge.cost === null ? NOTHING : dollars(judge.cost / scores.count);
   return (
     <Section title="Cost">
       <dl class="evaluator-figures">
@@ -19,8 +19,8 @@ export function JudgeSection({
           name="Cost"
           explained={
             evaluator.daily_budget_usd === null
-              ? 'Of all calls of this version, probes included. No budget limits it.'
-              : `Of all calls of this version. The budget is ${dollars(evaluator.daily_budget_usd)} a day (UTC).`
+              ? 'Of the calls of this version, without probes. No budget limits it.'
+              : `Of the calls of this version, without probes. The budget is ${dollars(evaluator.daily_budget_usd)} a day (UTC).`
           }
         >
           {dollars(judge.cost)}

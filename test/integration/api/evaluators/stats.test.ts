@@ -208,6 +208,14 @@ t.test('scores, states, errors and costs are summed; probes and other versions a
   });
 });
 
+t.test('the cost of a judge is null when no call of it has a known price', async (t) => {
+  const { id } = await api.make('/v1/evaluator', { name: 'Unpriced', ...RANGE });
+  await insertEvaluations(api, [{ ...scored(id, 2), judge_calls: 1, cost_nano: null }]);
+  t.match((await statsOf(id)).judge, { calls: 1, cost: null });
+  await insertEvaluations(api, [{ ...scored(id, 2), judge_calls: 1, cost_nano: 2_000_000 }]);
+  t.match((await statsOf(id)).judge, { calls: 2, cost: 0.002 }, 'of those that have one');
+});
+
 t.test('the scores of a boolean or choice evaluator are counted by answer', async (t) => {
   const boolean = await api.make('/v1/evaluator', { name: 'Yes or no', ...BOOLEAN });
   await insertEvaluations(api, [scored(boolean.id, 1), scored(boolean.id, 1), scored(boolean.id, 0)]);
