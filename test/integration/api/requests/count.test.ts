@@ -93,12 +93,12 @@ t.test('a count by a score of many requests reads these, and no others', async (
   t.strictSame(await ask({ filter: branch(scored, failed), atMost: 500 }), { count: 500, atLeast: true });
   t.strictSame(await ask({ filter: scored, atMost: 1_499 }), { count: 1_499, atLeast: true });
   let lookUps = 0;
-  // Postgres tells of a connection's work about a second later.
-  for (let tries = 0; tries < 50 && lookUps === 0; tries += 1) {
+  // Postgres tells of a connection's work up to ten seconds later.
+  for (let tries = 0; tries < 150 && lookUps === 0; tries += 1) {
     await sleep(100);
     lookUps = (await scoreLookUps()) - before;
   }
-  t.ok(lookUps > 0 && lookUps < SCORED, `${lookUps} look-ups`);
+  t.ok(lookUps > 0 && lookUps < ALL / 2, `${lookUps} look-ups`);
 
   await sql`
     insert into assay.request_scores (organization_id, created_at, request_id, key, value, updated_at)
