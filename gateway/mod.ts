@@ -153,6 +153,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     clock,
     log,
     maxBodyBytes: config.maxBodyBytes,
+    retentionDays: config.retentionDays,
     bodySlots,
     authenticate: createAuthenticator(keys, {
       evaluationOf: (header) => readInternalCall(internalSecret, header, clock.now()),

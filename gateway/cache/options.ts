@@ -26,19 +26,21 @@ export type CacheOptions = {
 
 const DAY_SECONDS = 86_400;
 const DEFAULT_MAX_AGE_SECONDS = 7 * DAY_SECONDS;
-/** A longer max-age counts as this. */
-const LONGEST_MAX_AGE_SECONDS = 365 * DAY_SECONDS;
+/** A longer max-age counts as this, or as the time that records are kept. */
+const LONGEST_MAX_AGE_DAYS = 365;
 const MAX_BUCKETS = 20;
 
 /**
  * Parses the options. Null: the call does not use the cache, because it did not ask for it or sent `no-store`. Other
  * directives of Cache-Control are ignored.
+ * @param retentionDays how long records are kept; null: for ever
  * @throws AssayError invalid_header, naming the header
  */
-export function parseCacheOptions(headers: CacheHeaders): CacheOptions | null {
+export function parseCacheOptions(headers: CacheHeaders, retentionDays: number | null): CacheOptions | null {
   if (!headers.isEnabled) return null;
   const directives = readDirectives(headers.cacheControl ?? '');
-  const maxAgeMs = readMaxAgeSeconds(directives) * 1_000;
+  const longest = Math.min(LONGEST_MAX_AGE_DAYS, retentionDays ?? LONGEST_MAX_AGE_DAYS) * DAY_SECONDS;
+  const maxAgeMs = Math.min(readMaxAgeSeconds(directives), longest) * 1_000;
   const buckets = readBuckets(headers.bucketMaxSize);
   if (directives.some(([name]) => name === 'no-store')) return null;
   const isReading = !directives.some(([name]) => name === 'no-cache');
@@ -60,7 +62,7 @@ function readMaxAgeSeconds(directives: [string, string][]): number {
     .map(([, value]) => {
       const digits = /^"?(\d+)"?$/.exec(value)?.[1];
       if (digits === undefined) throw invalidHeader('Cache-Control', 'max-age must be whole seconds', value);
-      return Math.min(Number(digits), LONGEST_MAX_AGE_SECONDS);
+      return Number(digits);
     });
   return ages.length === 0 ? DEFAULT_MAX_AGE_SECONDS : Math.min(...ages);
 }

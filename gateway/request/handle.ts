@@ -44,6 +44,8 @@ export type CallSteps = {
   log: Logger;
   /** Largest body of a request. */
   maxBodyBytes: number;
+  /** How long records are kept, and so responses in the cache; null: for ever. */
+  retentionDays: number | null;
   /** Memory for large bodies, a slot for each byte. */
   bodySlots: BodyRoom['slots'];
   /** Finds the caller; throws AssayError invalid_api_key, key_expired, missing_scope or store_unavailable. */
@@ -91,7 +93,7 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const { allowed } = caller;
       if (allowed !== null) requirePath(allowed, endpoint.addresses);
       const headers = withEvaluation(received, caller);
-      const askedOfCache = parseCacheOptions(headers.cache);
+      const askedOfCache = parseCacheOptions(headers.cache, steps.retentionDays);
       const limit = steps.limits.limitOf(headers, caller);
       const { contentEncoding } = headers;
       const room = { slots: steps.bodySlots, owner: caller.organizationId };

@@ -58,8 +58,9 @@ export const VARIABLES = Type.Object({
     default: 0,
     unit: 'days',
     group: 'Storage',
-    roles: ['api', 'ingest'],
-    description: 'Records older than this are dropped, a week of them at a time; 0 keeps them for ever.',
+    roles: ['gateway', 'api', 'ingest'],
+    description:
+      'Records older than this are dropped, a week of them at a time, and no response stays longer in the cache; 0 keeps them for ever.',
   }),
   OUTBOX_MAX_BYTES: integer(MIB, 1_024 * GIB, {
     default: 8 * GIB,

@@ -56,6 +56,7 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
     handleCall: createCallHandler({
       clock: systemClock,
       log: createLogger({ role: 'test', level: 'silent' }),
+      retentionDays: null,
       maxBodyBytes: config.maxBodyBytes,
       bodySlots: createBodySlots({ bytes: 1, maxBodyBytes: config.maxBodyBytes }),
       authenticate: createAuthenticator(

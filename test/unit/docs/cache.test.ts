@@ -16,7 +16,7 @@ import { rowsOf } from '../../support/markdown-tables.ts';
 const document = readFileSync(join(import.meta.dirname, '../../../docs/guides/cache.md'), 'utf8');
 
 const wishOf = (...headers: string[]) =>
-  parseCacheOptions(readCallHeaders(['Service-Cache-Enabled', 'true', ...headers]).cache);
+  parseCacheOptions(readCallHeaders(['Service-Cache-Enabled', 'true', ...headers]).cache, null);
 const DEFAULT = wishOf();
 
 t.test(

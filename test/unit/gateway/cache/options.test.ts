@@ -1,15 +1,10 @@
 import t from 'tap';
 import { type CacheHeaders, parseCacheOptions } from '../../../../gateway/cache/mod.ts';
 
-function wish(headers: Partial<CacheHeaders>) {
-  return parseCacheOptions({
-    isEnabled: true,
-    cacheControl: null,
-    seed: null,
-    bucketMaxSize: null,
-    isCoalescing: false,
-    ...headers,
-  });
+const ENABLED = { isEnabled: true, cacheControl: null, seed: null, bucketMaxSize: null, isCoalescing: false };
+
+function wish(headers: Partial<CacheHeaders>, retentionDays: number | null = null) {
+  return parseCacheOptions({ ...ENABLED, ...headers }, retentionDays);
 }
 
 const DEFAULT = { maxAgeMs: 604_800_000, buckets: 1, seed: null, isReading: true, isCoalescing: false };
@@ -33,6 +28,13 @@ t.test('Cache-Control sets the maximum age, the shortest of several, at most a y
   t.equal(wish({ cacheControl: 'max-age=60,max-age=5, s-maxage=1' })?.maxAgeMs, 5_000);
   t.equal(wish({ cacheControl: 'max-age=0' })?.maxAgeMs, 0);
   t.equal(wish({ cacheControl: `max-age=${'9'.repeat(400)}` })?.maxAgeMs, 31_536_000_000);
+});
+
+t.test('a response is kept no longer than records are', async (t) => {
+  t.equal(wish({ cacheControl: 'max-age=86401' }, 1)?.maxAgeMs, 86_400_000);
+  t.equal(wish({}, 3)?.maxAgeMs, 3 * 86_400_000);
+  t.equal(wish({ cacheControl: 'max-age=5' }, 1)?.maxAgeMs, 5_000);
+  t.equal(wish({ cacheControl: `max-age=${'9'.repeat(400)}` }, 1_000)?.maxAgeMs, 31_536_000_000);
 });
 
 t.test('no-cache stores a response without reading the cache, no-store does neither', async (t) => {
