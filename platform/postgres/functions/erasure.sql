@@ -1,4 +1,4 @@
--- Revision 8
+-- Revision 9
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -117,6 +117,8 @@ begin
   end if;
   perform pg_advisory_xact_lock(assay.long_erasure_lock(own));
   perform pg_advisory_xact_lock(assay.erasure_lock(own));
+  -- Again: another call may have erased them while this one waited.
+  select count(*) into known from assay.erased_requests t where t.organization_id = own and t.request_id = any(wanted);
 
   select array(
     select r.request_id from assay.requests r where r.organization_id = own and r.request_id = any(wanted)

@@ -7,6 +7,7 @@ import { encodeParts } from '#platform/log-pipeline/stream/message.ts';
 import { decodeMessage } from '#platform/log-pipeline/stream/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { startTestApi } from '../../../support/api.ts';
+import { waitFor } from '../../../support/assay.ts';
 import { worldIn } from '../../../support/evaluation-queue.ts';
 import { logEntry } from '../../../support/log-entries.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
@@ -299,10 +300,28 @@ t.test('an erased id stays taken for requests that are logged with it', async (t
 
 t.test('two calls that erase one request at once both succeed', async (t) => {
   const [row] = await seed({ scores: { a: 1 }, properties: { a: 'b' } });
-  const answers = await Promise.all(Array.from({ length: 6 }, () => erase(row!.request_id)));
+  const { sql } = api.database;
+  const locked = Promise.withResolvers<void>();
+  const released = Promise.withResolvers<void>();
+  const holding = sql.begin(async (tx) => {
+    await tx`select pg_advisory_xact_lock(assay.erasure_lock(${api.own.organizationId}))`;
+    locked.resolve();
+    await released.promise;
+  });
+  await locked.promise;
+  const erasing = [erase(row!.request_id), erase(row!.request_id)];
+  await waitFor('both to have found it', async () => {
+    const [waiting] = await sql<{ count: number }[]>`
+      select count(*)::int4 as count from pg_stat_activity
+       where datname = current_database() and application_name = 'assay-api' and wait_event_type = 'Lock'`;
+    return waiting!.count === 2;
+  });
+  released.resolve();
+  await holding;
+  const answers = await Promise.all(erasing);
   t.same(
     answers.map(({ status }) => status),
-    [200, 200, 200, 200, 200, 200],
+    [200, 200],
   );
   t.same(await traces(row!.request_id), {});
 });
