@@ -18,8 +18,10 @@ const FORWARDED = new Set([
 ]);
 const FORWARDED_TO_OPENAI = new Set(['openai-organization', 'openai-project', 'openai-beta']);
 const FORWARDED_TO_ANTHROPIC = new Set(['anthropic-version', 'anthropic-beta', 'anthropic-user-profile-id']);
-/** Coding agents name their session in these: Claude Code, Codex, and older ones of Codex. */
-const AGENT_SESSION = new Set(['x-claude-code-session-id', 'session-id', 'session_id']);
+/** The headers in which coding agents name their session. Those of Codex have so common names that others may hold secrets in them. */
+const CLAUDE_CODE_SESSION = 'x-claude-code-session-id';
+const CODEX_SESSION = new Set(['session-id', 'session_id']);
+const CODEX_USER_AGENT = /^codex/i;
 /** The official SDKs describe themselves to the provider in these. */
 const FORWARDED_PREFIX = 'x-stainless-';
 const SERVICE_PREFIX = 'service-';
@@ -56,7 +58,8 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     forwardedTo: { openai: [], anthropic: [] },
     warnings: [],
   };
-  let agentSession: string | null = null;
+  let claudeCodeSession: string | null = null;
+  let codexSession: string | null = null;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const given = rawHeaders[index]!;
     const value = rawHeaders[index + 1]!;
@@ -72,8 +75,15 @@ export function readCallHeaders(rawHeaders: readonly string[]): CallHeaders {
     else if (name === 'cache-control') call.cache.cacheControl = joinedValue(call.cache.cacheControl, value);
     else if (FORWARDED_TO_OPENAI.has(name)) call.forwardedTo.openai.push(name, value);
     else if (FORWARDED_TO_ANTHROPIC.has(name)) call.forwardedTo.anthropic.push(name, value);
-    else if (AGENT_SESSION.has(name) && value.length <= MAX_ID_LENGTH) agentSession = value;
+    else if (name === CLAUDE_CODE_SESSION) claudeCodeSession = value;
+    else if (CODEX_SESSION.has(name)) codexSession = value;
   }
-  call.sessionId ??= agentSession;
+  const agentSession =
+    claudeCodeSession ?? (codexSession !== null && isCodex(call.forwarded) ? codexSession : null);
+  if (agentSession !== null && agentSession.length <= MAX_ID_LENGTH) call.sessionId ??= agentSession;
   return call;
+}
+
+function isCodex(forwarded: readonly string[]): boolean {
+  return CODEX_USER_AGENT.test(forwarded[forwarded.indexOf('user-agent') + 1] ?? '');
 }

@@ -290,14 +290,21 @@ t.test(
       { user_id: told(account) },
       'as it was',
     );
-    for (const codex of ['session-id', 'Session_id'])
-      t.same(await recorded('ada', { [codex]: session }), ['ada', session]);
+    const userAgent = 'codex_exec/0.171.0 (Debian 12.0.0; x86_64)';
+    for (const codex of ['session-id', 'Session_id']) {
+      t.same(await recorded('ada', { 'user-agent': userAgent, [codex]: session }), ['ada', session]);
+      t.same(
+        await recorded('ada', { [codex]: session }),
+        ['ada', null],
+        'it may be a secret of another client',
+      );
+    }
     t.same(
       await recorded(told(account), { ...claudeCode, 'service-session-id': 's', 'service-user-id': 'u' }),
       ['u', 's'],
     );
     for (const other of ['{"device_id":"x"}', '{', 'user_ada_session_1', '{"session_id":"x"}'])
-      t.same(await recorded(other, { 'session-id': 'x'.repeat(1_025) }), [other, null]);
+      t.same(await recorded(other, { 'x-claude-code-session-id': 'x'.repeat(1_025) }), [other, null]);
   },
 );
 
