@@ -7,6 +7,7 @@ import {
   healthRoutes,
   type KnownPorts,
   notFoundSentence,
+  Reply,
 } from '#platform/http-server/mod.ts';
 import { FailureLog } from '#platform/observability/failure-log.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -36,7 +37,7 @@ import { type PlaygroundRoutesOptions, playgroundRoutes } from './routes/playgro
 import { type PromptRoutesOptions, promptRoutes } from './routes/prompts.ts';
 import { type PropertyRoutesOptions, propertyRoutes } from './routes/properties.ts';
 import { type ProviderKeyRoutesOptions, providerKeyRoutes } from './routes/provider-keys.ts';
-import { dataReply, jsonReply } from './routes/reply.ts';
+import { dataReply, JSON_HEADERS } from './routes/reply.ts';
 import { type RequestRoutesOptions, requestRoutes } from './routes/requests.ts';
 import { type ReviewQueueRoutesOptions, reviewQueueRoutes } from './routes/review-queues.ts';
 import { type RowRoutesOptions, rowRoutes } from './routes/rows.ts';
@@ -159,12 +160,12 @@ function documentedRoutes(options: ApiAppOptions, dispatch: Dispatch) {
     .use(webhookRoutes(options))
     .use(logRoutes(options))
     .use(mcpRoutes({ keys, mcp: (...call) => mcp(...call) }));
-  rooms.get('/openapi.json', () => documentReply(document().text), {
+  rooms.get('/openapi.json', () => documentReply(document().bytes), {
     detail: { tags: ['This document'], summary: 'Returns this document; needs no key' },
   });
   const documented = [...rooms.routes];
   // Made for the first who reads it: a start needs none.
-  let made: { json: OpenApiDocument; text: string } | null = null;
+  let made: { json: OpenApiDocument; bytes: Buffer } | null = null;
   const document = () => {
     made ??= documentOf(documented);
     return made;
@@ -195,14 +196,12 @@ function documentOf(routes: readonly DocumentedRoute[]) {
     failure: Failure,
     routes,
   });
-  return { json, text: JSON.stringify(json) };
+  return { json, bytes: Buffer.from(JSON.stringify(json)) };
 }
 
 /** The document is everybody's, also that of the page of the API reference, which has an origin of its own. */
-function documentReply(text: string): Response {
-  const response = jsonReply(text);
-  response.headers.set('access-control-allow-origin', '*');
-  return response;
+function documentReply(bytes: Buffer): Response {
+  return new Reply(bytes, { headers: { ...JSON_HEADERS, 'access-control-allow-origin': '*' } });
 }
 
 function notFound({ method, url }: Request, ports: KnownPorts): AssayError {

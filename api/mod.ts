@@ -84,7 +84,7 @@ export { runGate } from './downloads/mod.ts';
 const DASHBOARD = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
 /** Large bodies get this part of the memory, unless it is given in bytes: half of what they get in all gateways together. */
 const BODIES_SHARE = 8;
-/** The owner of bodies whose caller is not known yet. Strangers send log-ins only, which are too small to need room. */
+/** The owner of bodies whose caller is not known yet. What strangers send and get is too small to need room, or shared by all calls. */
 const STRANGERS = 'strangers';
 
 export type StartApiOptions = { config: Config; log: Logger; clock: Clock; retryDeadLetter: RetryDeadLetter };

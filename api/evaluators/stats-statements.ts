@@ -105,7 +105,7 @@ export async function sumOutcomes(
       min: least.length === 0 ? null : Math.min(...least),
       max: most.length === 0 ? null : Math.max(...most),
     },
-    passing: { scored: sum(completed, 'count'), passed: sum(completed, 'passed') },
+    passing: { scored: sum(completed, 'scored'), passed: sum(completed, 'passed') },
     judge: {
       calls,
       prompt_tokens: sum(own, 'prompt_tokens'),
@@ -229,15 +229,16 @@ export async function listDays(
 ): Promise<DayRow[]> {
   const largest = Math.max(Math.abs(min ?? 0), Math.abs(max ?? 0));
   const scale = largest > SAFE_SCORE ? largest : 1;
-  const rows = await tx<{ day: string; count: number; mean: number }[]>`
-    select to_char(day, 'YYYY-MM-DD') as day, count(*)::int4 as count, avg(scaled) as mean
+  const rows = await tx<DayRow[]>`
+    select to_char(day, 'YYYY-MM-DD') as day, count(scaled)::int4 as count, avg(scaled) as mean
     from (
       select (e.created_at at time zone 'UTC')::date as day,
-        case when abs(score) >= ${scale === 1 ? 0 : scale * LEAST_SHARE}::float8 then score / ${scale}::float8 else 0 end as scaled
+        case when abs(score) >= ${scale === 1 ? 0 : scale * LEAST_SHARE}::float8 then score / ${scale}::float8
+          when score is not null then 0 end as scaled
       from assay.evaluations e
       where ${scoredOf(tx, version)} and e.created_at >= ${firstDay}::text::timestamp at time zone 'UTC') scored
     group by scored.day`;
-  return rows.map(({ day, count, mean }) => ({ day, count, mean: mean * scale }));
+  return rows.map(({ mean, ...day }) => ({ ...day, mean: mean === null ? null : mean * scale }));
 }
 
 /**

@@ -1,6 +1,6 @@
 /** Assembles the rows of statements into series: every bucket of every group, in order. */
 import type { MetricsPeriod, MetricsSeries, MetricsSummary } from '#core/contracts/metrics.ts';
-import { isFlagOfAll, isUnknownWithoutValues, type Measure, type Part } from '#core/metrics/mod.ts';
+import { expectedBy, isFlagOfAll, type Measure, type Metric, type Part } from '#core/metrics/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import type { CellRow, NameOf } from './cells.ts';
 import type { Group } from './groups.ts';
@@ -89,17 +89,19 @@ function valueIn(
   minutes: number,
 ): number | null {
   const { metric, aggregate } = measure;
-  const part = (name: Part): string | null => {
-    if (metric.name === 'requests') return cell?.n ?? null;
-    return (cell?.[nameOf(metric, name)] as string | null | undefined) ?? null;
-  };
+  const partOf = (of: Metric, name: Part) => (cell?.[nameOf(of, name)] as string | null | undefined) ?? null;
+  const part = (name: Part): string | null =>
+    metric.name === 'requests' ? (cell?.n ?? null) : partOf(metric, name);
   const scaled = (text: string | null): number | null => {
     if (text === null) return null;
     const scale = scaleOf(measure);
     return scale === 1e9 ? nanoToUsd(text) : Number(text) / scale;
   };
+  const expected = expectedBy(measure);
   const isUnknown = () =>
-    isUnknownWithoutValues(metric) && Number(cell?.n ?? 0) > 0 && Number(part('count') ?? 0) === 0;
+    expected !== null &&
+    Number(part('count') ?? 0) === 0 &&
+    Number(partOf(expected.metric, 'count') ?? 0) > 0;
   switch (aggregate) {
     case 'count':
       return Number(part(isFlagOfAll(metric) ? 'sum' : 'count') ?? 0);

@@ -3,7 +3,7 @@
  * groups, and these into totals, so that the groups that are not shown need no second pass over the requests.
  */
 import type { Statement } from '#core/filter/mod.ts';
-import { isUnknownWithoutValues, type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod.ts';
+import { expectedBy, type Measure, type Metric, type Part, partsOf } from '#core/metrics/mod.ts';
 import { type Group, givenGroups, isSameGroup } from './groups.ts';
 import type { MetricsQuery, Period } from './read-query.ts';
 import { type Draft, draftFor, keyOf, type Measured, measuredOf } from './requests.ts';
@@ -40,7 +40,8 @@ export function cellsStatement(
 ): Cells {
   const draft = draftFor(organizationId);
   const { measures, groupBy } = query;
-  const summed = measures.filter((measure) => partsOf(measure).length > 0);
+  const expected = measures.flatMap((measure) => expectedBy(measure) ?? []);
+  const summed = [...measures, ...expected].filter((measure) => partsOf(measure).length > 0);
   const measured = measuredOf(
     summed.map(({ metric }) => metric),
     draft,
@@ -110,7 +111,8 @@ function rankedGroups(
     from p ${isByLists ? 'where not is_merged' : ''} group by ${names.join(', ')} order by k limit ${draft.parameters.bind(query.limit, 'int8')}`;
 }
 
-function orderOf({ metric, aggregate }: Measure, nameOf: NameOf): string {
+function orderOf(measure: Measure, nameOf: NameOf): string {
+  const { metric, aggregate } = measure;
   if (metric.name === 'requests') return 'sum(n)';
   const sum = (part: Part) => `${SUM_OF[part]}(${nameOf(metric, part)})`;
   // Roll-ups have nulls instead of zeros, which would come last in either direction.
@@ -123,9 +125,11 @@ function orderOf({ metric, aggregate }: Measure, nameOf: NameOf): string {
       return sum(aggregate);
     case 'count':
       return orZero(partsOf({ metric, aggregate, share: 0 })[0]!);
-    default:
-      return isUnknownWithoutValues(metric)
-        ? `case when ${sum('count')} > 0 then ${orZero('sum')} end`
-        : orZero('sum');
+    default: {
+      const expected = expectedBy(measure);
+      if (expected === null) return orZero('sum');
+      const isUnknown = `${orZero('count')} = 0 and coalesce(sum(${nameOf(expected.metric, 'count')}), 0) > 0`;
+      return `case when not (${isUnknown}) then ${orZero('sum')} end`;
+    }
   }
 }

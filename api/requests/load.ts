@@ -57,14 +57,17 @@ export async function loadPage(
 
 /** Returns whether all of a page is in memory, and so little that it may be written in one turn of the event loop. */
 export function isShort({ rows, bodies, rest }: LoadedPage): boolean {
-  const lengths = rows.map((row) => lengthOf(row.request_properties) + lengthOf(row.properties_added));
-  const total = lengths.reduce((sum, length) => sum + length, 0);
-  return rest.length === 0 && bodies.length === rows.length && total <= BATCH_BYTES;
+  return rest.length === 0 && bodies.length === rows.length && lengthOfProperties(rows) <= BATCH_BYTES;
 }
 
-/** Returns the bytes of a page that is not short which are in memory at a time: those of a batch. */
+/** Returns the bytes of a page that is not short which are in memory at a time: all properties, and the bodies of a batch. */
 export function bytesAtOnce({ rows }: LoadedPage): number {
-  return Math.max(BATCH_BYTES, ...rows.map((row) => row.body_bytes));
+  return lengthOfProperties(rows) + Math.max(BATCH_BYTES, ...rows.map((row) => row.body_bytes));
+}
+
+function lengthOfProperties(rows: readonly RecordRow[]): number {
+  const lengths = rows.map((row) => lengthOf(row.request_properties) + lengthOf(row.properties_added));
+  return lengths.reduce((sum, length) => sum + length, 0);
 }
 
 function lengthOf(text: string | null): number {

@@ -2,7 +2,7 @@ import { AsyncLocalStorage } from 'node:async_hooks';
 import { Reply, type ServerRequest, serverRequestOf } from '#platform/http-server/mod.ts';
 import type { ExportStream, RecordStream } from '../requests/mod.ts';
 
-const JSON_HEADERS = { 'content-type': 'application/json' };
+export const JSON_HEADERS = { 'content-type': 'application/json' };
 
 /** Returns a response with this JSON text. */
 export function jsonReply(json: string): Response {

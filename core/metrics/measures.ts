@@ -92,7 +92,7 @@ export function partsOf({ metric, aggregate }: Measure): Part[] {
       return [];
     case 'sum':
     case 'rate':
-      return isUnknownWithoutValues(metric) ? ['count', 'sum'] : ['sum'];
+      return metric.name === 'cost' ? ['count', 'sum'] : ['sum'];
     case 'avg':
       return ['count', 'sum'];
     case 'count':
@@ -102,12 +102,18 @@ export function partsOf({ metric, aggregate }: Measure): Part[] {
   }
 }
 
+const WITH_TOKENS: Measure = {
+  metric: { name: 'total_tokens', scoreKey: null },
+  aggregate: 'count',
+  share: 0,
+};
+
 /**
- * Returns whether the sum over requests is unknown, not zero, where none of them has a value: a request without a cost is one of
- * which no price is known.
+ * Returns the measure of the requests that should have a value of a sum: those with tokens have a cost, unless their price is not known.
+ * Where there are some, and none has one, the sum is unknown. Null: a sum without values is 0.
  */
-export function isUnknownWithoutValues({ name }: Metric): boolean {
-  return name === 'cost';
+export function expectedBy({ metric, aggregate }: Measure): Measure | null {
+  return metric.name === 'cost' && (aggregate === 'sum' || aggregate === 'rate') ? WITH_TOKENS : null;
 }
 
 /** Returns whether a metric is true or false for every request: those are counted for which it is true. */

@@ -1,8 +1,8 @@
 /** Metrics: buckets of time in a time zone, and the parts that each measure needs of the requests. Pure. */
 export {
+  expectedBy,
   isFlag,
   isFlagOfAll,
-  isUnknownWithoutValues,
   type Measure,
   type Metric,
   type Part,

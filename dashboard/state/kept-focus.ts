@@ -11,12 +11,17 @@ export function keepFocus(): void {
   addEventListener('focusin', (event) => {
     path = event.composedPath();
   });
+  // Who points elsewhere has left the element, also where nothing there takes the focus.
+  addEventListener('pointerdown', (event) => {
+    if (!event.composedPath().includes(path[0]!)) path = [];
+  });
   new MutationObserver((changes) => {
     const [focused] = path;
     if (document.activeElement !== document.body || !(focused instanceof HTMLElement)) return;
     if (!changes.some(({ removedNodes }) => [...removedNodes].some((node) => node.contains(focused)))) return;
-    focused.focus({ preventScroll: true });
     const around = path.find((one) => one instanceof HTMLElement && one.isConnected && one.matches(AROUND));
+    path = [];
+    focused.focus({ preventScroll: true });
     if (document.activeElement === document.body)
       (around as HTMLElement | undefined)?.focus({ preventScroll: true });
   }).observe(document.body, { childList: true, subtree: true });

@@ -42,7 +42,8 @@ const THREAD_MEMORY_MB = 256;
 /** Makes a counter. Costs nothing until there is something to count. */
 export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
   const { clock, onFailure, thread = WORKER, timeoutMs = TIMEOUT_MS } = options;
-  let pool: ReturnType<typeof openPool> | null = null;
+  let pool: Awaited<ReturnType<typeof openPool>> | null = null;
+  let starting: Promise<unknown> | null = null;
   let calls = 0;
   let restUntil = Number.NEGATIVE_INFINITY;
   let isClosed = false;
@@ -50,9 +51,9 @@ export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
   async function countGroup(texts: string[], limitMs = timeoutMs): Promise<number[] | null> {
     if (isClosed || clock.monotonic() < restUntil) return null;
     try {
-      pool ??= openPool();
+      pool ??= await openPool();
       const signal = AbortSignal.timeout(limitMs);
-      return await (await pool).run(texts, { filename: thread.href, name: 'countEach', signal });
+      return await pool.run(texts, { filename: thread.href, name: 'countEach', signal });
     } catch (error) {
       if (isClosed || clock.monotonic() < restUntil) return null;
       restUntil = clock.monotonic() + REST_MS;
@@ -61,9 +62,17 @@ export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
     }
   }
 
+  /** Waits for the thread, apart from any texts: its start is no reason to leave them uncounted. */
+  async function awaitThread(): Promise<void> {
+    if (starting === null && pool !== null && pool.threads.length > 0) return;
+    starting ??= countGroup([], START_TIMEOUT_MS).finally(() => {
+      starting = null;
+    });
+    await starting;
+  }
+
   async function count(texts: readonly string[]): Promise<(number | null)[]> {
-    // Apart from the texts, because the thread's start is no reason to leave them uncounted.
-    if (pool === null || (await pool).threads.length === 0) await countGroup([], START_TIMEOUT_MS);
+    await awaitThread();
     const until = clock.monotonic() + BUDGET_MS;
     const counts: (number | null)[] = [];
     for (const samples of groupsOf(texts)) {
@@ -87,7 +96,7 @@ export function createTokenCounter(options: TokenCounterOptions): TokenCounter {
     },
     close: async () => {
       isClosed = true;
-      await (await pool)?.destroy();
+      await pool?.destroy();
     },
   };
 }

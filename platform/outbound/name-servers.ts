@@ -10,7 +10,7 @@ export type Lookup = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/** Two questions, the second one for twice as long: less than a connection may take. */
+/** Two questions to each server, the second one for twice as long. A connection may take less, and then fails before. */
 const PATIENCE = { timeout: 1_500, tries: 2 };
 /** Look-ups of the system: one at a time, and those that wait, of one name and in all; no longer than a connection may take. */
 const BY_SYSTEM = { count: 1, ofOne: 1, maxWaiting: 1_000, maxWaitingOfOne: 100, patienceMs: 5_000 };

@@ -61,6 +61,11 @@ export class FairSlots {
     return this.#waiting;
   }
 
+  /** The most slots that one owner may have. */
+  get mostOfOne(): number {
+    return this.#options.ofOne ?? this.#options.count;
+  }
+
   /** Runs `work` as soon as its owner gets a slot. Resolves with null when the queue is full, or the wait ended before. */
   async run<Result>(owner: string, work: () => Promise<Result>, waits: Waits = {}): Promise<Result | null> {
     const taking = this.take(owner, 1, waits);

@@ -41,13 +41,23 @@ function refuseOtherOwner(cluster: string, account: Account): void {
   );
 }
 
-function refuseOtherVersion(cluster: string): void {
-  if (!existsSync(join(cluster, 'PG_VERSION'))) {
+function readVersion(cluster: string, account: Account): string {
+  try {
+    return readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') {
+      refuseOtherOwner(cluster, account);
+      throw error;
+    }
     throw new Error(
       `${cluster} is no PostgreSQL cluster, it has no PG_VERSION: restore it from a backup, or move it away to begin with an empty one`,
+      { cause: error },
     );
   }
-  const version = readFileSync(join(cluster, 'PG_VERSION'), 'utf8').trim();
+}
+
+function refuseOtherVersion(cluster: string, account: Account): void {
+  const version = readVersion(cluster, account);
   if (version === MAJOR_VERSION) return;
   throw new Error(
     `${cluster} was made by PostgreSQL ${version}, but this build of Assay contains ${MAJOR_VERSION}: ` +
@@ -112,7 +122,7 @@ export async function initialize(
   const kept = readPassword(keptAt);
   removeUnfinished(dataDir);
   if (existsSync(cluster)) {
-    refuseOtherVersion(cluster);
+    refuseOtherVersion(cluster, account);
     refuseOtherOwner(cluster, account);
     if (kept === null)
       throw new Error(`${keptAt} does not hold the password of ${cluster}: restore it from a backup`);

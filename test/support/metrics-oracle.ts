@@ -67,7 +67,8 @@ function aggregateOf(
   const unit = UNITS[metric] ?? 1;
   const sum = values.reduce((total, value) => total + value, 0) / unit;
   const isCountOfTrue = metric === 'errors' || metric === 'cache_hits';
-  const isUnknown = metric === 'cost' && rows.length > 0 && values.length === 0;
+  const hasTokens = rows.some((row) => row.total_tokens !== null);
+  const isUnknown = metric === 'cost' && hasTokens && values.length === 0;
   switch (aggregate) {
     case 'count':
       return isCountOfTrue ? sum : values.length;

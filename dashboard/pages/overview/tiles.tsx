@@ -1,7 +1,15 @@
 /** The overview's figures of the whole range, each with its change against the period before. */
 import type { MetricsAnswer } from '#core/contracts/metrics.ts';
 import { Sparkline } from '../../parts/chart/sparkline.tsx';
-import { count, decimal, dollars, milliseconds, percent, shortCount } from '../../parts/formats/numbers.ts';
+import {
+  count,
+  decimal,
+  dollars,
+  milliseconds,
+  percent,
+  plural,
+  shortCount,
+} from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { type Change, changeOf } from './change.ts';
 import type { OverviewData } from './data.ts';
@@ -88,7 +96,7 @@ function TotalTiles({ answer, models, isLoading }: TotalTilesProps) {
       <Tile
         label="Cost"
         value={dollars(totalOf(at('cost')))}
-        detail={unpriced === 0 ? undefined : `${count(unpriced)} requests without a price`}
+        detail={unpriced === 0 ? undefined : `${plural(unpriced, 'request')} without a price`}
         change={changeAt(at('cost'))}
         good={null}
         shape={at('cost')}

@@ -19,7 +19,7 @@ function sums({ unit, series }: ChartContent, buckets: Buckets, time: (ms: numbe
   const { full } = UNITS[unit];
   const total = sumOf(series.map(({ values }) => sumOf(values)));
   const peak = peakOf(series, buckets.begins.length);
-  if (peak === null) return `${full(total ?? 0)} in all`;
+  if (peak === null) return total === null ? 'not known' : `${full(total)} in all`;
   const most = `the most, ${full(peak.value)}, from ${time(spanOf(buckets, peak.index).from)}`;
   const parts = series
     .slice(0, MOST_NAMED)

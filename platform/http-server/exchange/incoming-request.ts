@@ -135,7 +135,7 @@ export type BodyFlow = {
 
 /** Memory for large bodies, a slot for each byte. */
 export type BodyRoom = {
-  slots: Pick<FairSlots, 'take' | 'open'>;
+  slots: Pick<FairSlots, 'take' | 'open' | 'mostOfOne'>;
   /** The organization whose body it is. */
   owner: string;
   /** True when the body is compressed: any of them may become as large as a body may be, and has room for that until `shrinkRoom`. */

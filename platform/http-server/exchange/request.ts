@@ -88,11 +88,13 @@ export class ServerRequest implements Request {
   }
 
   /**
-   * Takes room at once for what its response holds in memory until the client has read it, where its body would wait for room.
+   * Takes room at once for what its response holds in memory until the client has read it, where its body would wait for room. A
+   * response counts as half of what its owner may have at most, so that the largest one can be read.
    * @throws AssayError bodies_busy
    */
   holdRoom(bytes: number): void {
-    if (this.#room !== null) this.#incoming.growRoom(bytes, this.#room);
+    const room = this.#room;
+    if (room !== null) this.#incoming.growRoom(Math.min(bytes, room.slots.mostOfOne >> 1), room);
   }
 
   /** Makes its body, if it is large, wait for room unless its reader names another: that of `owner`, until `ownBody` is called. */

@@ -219,8 +219,10 @@ export class SegmentWriter {
 
   /** Closes the file. */
   close(): void {
-    if (this.#file !== -1) closeSync(this.#file);
+    const file = this.#file;
+    // First: a close that fails has closed the file all the same.
     this.#file = -1;
+    if (file !== -1) closeSync(file);
   }
 }
 

@@ -106,18 +106,18 @@ declare
   pair_ids           text[];
 begin
   if own is null then raise exception 'erase_requests needs an organization'; end if;
-  select count(*) into known from assay.erased_requests t where t.organization_id = own and t.request_id = any(wanted);
   erased := 0;
   -- Without the lock: a caller may ask for an id again and again that is not there yet.
   if not exists (select from assay.requests r where r.organization_id = own and r.request_id = any(wanted))
      and not exists (select from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted))
      and not exists (select from assay.dataset_items i
                       where i.organization_id = own and i.source_request_id = any(wanted)) then
+    -- After the look for the requests, and below after the lock: another call may have erased them meanwhile.
+    select count(*) into known from assay.erased_requests t where t.organization_id = own and t.request_id = any(wanted);
     return;
   end if;
   perform pg_advisory_xact_lock(assay.long_erasure_lock(own));
   perform pg_advisory_xact_lock(assay.erasure_lock(own));
-  -- Again: another call may have erased them while this one waited.
   select count(*) into known from assay.erased_requests t where t.organization_id = own and t.request_id = any(wanted);
 
   select array(

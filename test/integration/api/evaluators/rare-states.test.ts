@@ -1,44 +1,61 @@
-/** Evaluations in a rare state among many others. By itself: what other tests read would be counted as well. */
-import { setTimeout as sleep } from 'node:timers/promises';
+/** Evaluations in a rare state among many others. */
 import t from 'tap';
-import { RANGE, startEvaluatorApi } from '../../../support/evaluators-process.ts';
+import { systemClock as clock } from '#platform/process/clock.ts';
+import { createEvaluations } from '../../../../api/evaluators/evaluations.ts';
+import { reopenAll } from '../../../../api/evaluators/reopen.ts';
+import { type Evaluator, startWorld, type World } from '../../../support/evaluation-queue.ts';
+import { connectAsApi } from '../../../support/postgres.ts';
+import { rowsRead } from '../../../support/rows-read.ts';
 
-const api = await startEvaluatorApi(t);
+const MANY = 20_000;
+const FEW = 100;
 
-/** Returns how many evaluations were read, by all connections that have told yet. */
-async function evaluationsRead(): Promise<number> {
-  const [row] = await api.database.sql<{ read: number }[]>`
-    select (seq_tup_read + idx_tup_fetch)::int4 as read from pg_stat_user_tables where relname = 'evaluations'`;
-  return row!.read;
+let world: World;
+let evaluator: Evaluator;
+t.before(async () => {
+  world = await startWorld(t);
+  evaluator = await world.evaluator(await world.organization());
+  await world.scheduleMany(evaluator, MANY, { state: 'completed' });
+  await world.scheduleMany(evaluator, 1, { state: 'dead' });
+  await world.sql`update assay.evaluations set finished_at = now() - interval '1 min'`;
+  await world.sql`vacuum (full, analyze) assay.evaluations`;
+});
+
+/** Returns the evaluations that `work` reads as the API does, by the plans that PostgreSQL keeps for statements it has run often. */
+async function rowsOf(work: (sql: World['sql']) => Promise<unknown>): Promise<number> {
+  const sql = connectAsApi(world.url);
+  try {
+    const { all } = await rowsRead(sql, '^evaluations$', async (inside) => {
+      await inside`set local plan_cache_mode = force_generic_plan`;
+      await work(inside);
+    });
+    return all;
+  } finally {
+    await sql.end();
+  }
 }
 
-t.test('those of a rare state are listed and retried without reading all the others', async (t) => {
-  const { sql } = api.database;
-  const MANY = 20_000;
-  const { id } = await api.make('/v1/evaluator', { name: 'Busy', ...RANGE });
-  await sql`
-    insert into assay.evaluations (organization_id, evaluator_id, version, created_at, request_id, lane, priority, state, due_at,
-      score, error_code, scheduled_at, finished_at)
-    select ${api.own.organizationId}, ${id}, 1, now(), 'busy' || n, 'remote', 0, case n when 1 then 'dead' else 'completed' end, now(),
-      case n when 1 then null else 1 end, case n when 1 then 'judge_timeout' end, now() + n * interval '1 s', now()
-      from generate_series(1, ${MANY}::int4) n`;
-  await sql`vacuum analyze assay.evaluations`;
-  const before = await evaluationsRead();
-  const list = (body: object) => api.make<{ request_id: string }[]>('/v1/evaluation/query', body);
-  t.equal((await list({ state: 'dead', evaluatorId: id })).length, 1);
-  t.equal((await list({ state: 'dead' }))[0]?.request_id, 'busy1');
-  for (const state of ['pending', 'paused', 'running', 'skipped', 'error', 'cancelled']) {
-    t.strictSame(await list({ state, evaluatorId: id }), [], state);
-  }
-  t.strictSame(await api.make(`/v1/evaluator/${id}/retry`, { states: ['error', 'dead', 'cancelled'] }), {
-    retried: 1,
+for (const state of ['dead', 'error', 'cancelled', 'skipped', 'pending', 'paused', 'running'] as const) {
+  t.test(`those that are ${state} are listed without reading all the others`, async (t) => {
+    const { organizationId, evaluatorId } = evaluator;
+    for (const query of [{ state }, { state, evaluatorId }]) {
+      let listed: unknown[] = [];
+      const read = await rowsOf(async (sql) => {
+        listed = await createEvaluations({ sql, clock }).query(organizationId, query);
+      });
+      t.equal(listed.length, state === 'dead' ? 1 : 0);
+      t.ok(read < FEW, `${read} of ${MANY} read, of ${Object.keys(query).join(' and ')}`);
+    }
   });
-  t.equal((await list({ state: 'pending', evaluatorId: id })).length, 1);
-  let read = 0;
-  // Postgres tells of a connection's work up to ten seconds later.
-  for (let tries = 0; tries < 150 && read === 0; tries += 1) {
-    await sleep(100);
-    read = (await evaluationsRead()) - before;
-  }
-  t.ok(read > 0 && read < MANY / 10, `${read} evaluations read`);
+}
+
+t.test('those that failed are retried without reading all the others', async (t) => {
+  const { organizationId, evaluatorId } = evaluator;
+  let retried: unknown;
+  const read = await rowsOf(async (sql) => {
+    const states = ['error', 'dead', 'cancelled'] as const;
+    retried = await reopenAll({ sql, clock }, organizationId, evaluatorId, { states: [...states] });
+  });
+  t.strictSame(retried, { retried: 1 });
+  t.ok(read < FEW, `${read} of ${MANY} read`);
 });

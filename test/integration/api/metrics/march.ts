@@ -40,7 +40,7 @@ export async function startMarch(t: Test) {
       latency_ms: null,
       properties: { Plan: LONG },
     },
-    { created_at: at(29, 0), model: 'b', status: 200, user_id: null, latency_ms: 200 },
+    { created_at: at(29, 0), model: 'b', status: 200, user_id: null, latency_ms: 200, total_tokens: 9 },
     {
       created_at: at(29, 22),
       model: '100%_a',

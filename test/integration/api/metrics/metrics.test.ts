@@ -36,6 +36,23 @@ t.test('a query answers with its buckets, range and zone, without the calls of e
   t.ok(Math.abs(Date.parse(rest.asOf) - Date.now()) < 60_000);
 });
 
+t.test(
+  'a cost is unknown where requests have tokens and none a price, and nothing where none has tokens',
+  async (t) => {
+    const costOf = async (from: string, to: string) =>
+      (await ask({ measures: [{ metric: 'cost', aggregate: 'sum' }], range: { from, to }, bucket: 'none' }))
+        .total.total;
+    t.same(await costOf('2026-03-29T00:00:00Z', '2026-03-29T01:00:00Z'), [null], 'a model without a price');
+    t.same(
+      await costOf('2026-03-01T00:00:00Z', '2026-03-02T00:00:00Z'),
+      [0],
+      'calls that failed, or count nothing',
+    );
+    t.same(await costOf('2026-03-10T00:00:00Z', '2026-03-11T00:00:00Z'), [0], 'no requests');
+    t.same(await costOf('2026-03-29T00:00:00Z', '2026-03-30T00:00:00Z'), [1.5], 'some of them have one');
+  },
+);
+
 t.test('calls of evaluators are measured when they are asked for', async (t) => {
   const body = { measures: [COUNT], range: MARCH, bucket: 'none' };
   t.same((await ask({ ...body, sources: ['evaluator'] })).total.total, [1]);

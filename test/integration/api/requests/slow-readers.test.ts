@@ -19,6 +19,19 @@ t.before(async () => {
   }
 });
 
+t.test('a record that is larger than all that an organization may have is read all the same', async (t) => {
+  const text = JSON.stringify({ x: 'x'.repeat(ROOM_OF_ONE + RECORD_BYTES) });
+  const [row] = await insertRequests(api.database.sql, api.own.organizationId, [
+    { request_text: text, created_at: new Date(Date.now() - 86_400_000) },
+  ]);
+  const whole = await api.call(`/v1/request/${row!.request_id}`);
+  t.equal(whole.status, 200);
+  t.ok(whole.text.length > ROOM_OF_ONE);
+  const page = await api.call('/v1/request/query-ids', { body: { requestIds: [row!.request_id] } });
+  t.equal(page.status, 200);
+  t.ok(page.text.length > ROOM_OF_ONE);
+});
+
 /** Asks for records, and reads nothing of the answer. */
 async function ask(limit: number, { key } = api.own) {
   const leaving = new AbortController();
