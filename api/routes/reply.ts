@@ -5,7 +5,7 @@ import type { ExportStream, RecordStream } from '../requests/mod.ts';
 export const JSON_HEADERS = { 'content-type': 'application/json' };
 
 /** Returns a response with this JSON text. */
-export function jsonReply(json: string): Response {
+function jsonReply(json: string): Response {
   return new Reply(json, { headers: JSON_HEADERS });
 }
 
