@@ -55,7 +55,8 @@ story("A user's id may be any text", async ({ t, page, organization }) => {
 });
 
 story('What a user cost is not said where no price is known', async ({ t, page, organization }) => {
-  await organization.insert([...requests('ada', 2), ...requests('bob', 1, { cost_nano: 0 })]);
+  const priceless = requests('ada', 2, { prompt_tokens: 5, completion_tokens: 5, total_tokens: 10 });
+  await organization.insert([...priceless, ...requests('bob', 1, { cost_nano: 0 })]);
   const cost = () => page.locator('.fact-list').innerText();
   await page.goto('/users/ada');
   await comesToMatch(t, cost, /Requests\s+2\s+Errors\s+0\s+Cost\s+–/);
