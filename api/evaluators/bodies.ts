@@ -40,7 +40,7 @@ const Threshold = Type.Optional(
   ),
 );
 
-/** What both bodies may have beside the name and the type. */
+/** Members of both bodies, beside the name and the type. */
 const settings = {
   scope: Type.Optional(Scope),
   llm_template: Template,

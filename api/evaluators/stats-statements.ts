@@ -44,7 +44,7 @@ type OutcomeRow = {
   state: EvaluationState;
   error_code: string | null;
   count: number;
-  /** Of scores; null without any. */
+  /** Bounds of the scores; null without any. */
   least: number | null;
   most: number | null;
   scored: number;
@@ -57,7 +57,7 @@ type OutcomeRow = {
 };
 
 /**
- * What one pass over all evaluations of a version tells. Their rows are wide: a pass over 400,000 takes about a second, so that this
+ * Results of one pass over all evaluations of a version. Their rows are wide: a pass over 400,000 takes about a second, so that this
  * one serves all parts of the statistics that it can.
  */
 export type Outcomes = {

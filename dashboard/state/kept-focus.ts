@@ -11,7 +11,7 @@ export function keepFocus(): void {
   addEventListener('focusin', (event) => {
     path = event.composedPath();
   });
-  // Who points elsewhere has left the element, also where nothing there takes the focus.
+  // Pointing elsewhere leaves the element, also where nothing takes the focus there.
   addEventListener('pointerdown', (event) => {
     if (!event.composedPath().includes(path[0]!)) path = [];
   });

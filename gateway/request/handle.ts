@@ -44,7 +44,7 @@ export type CallSteps = {
   log: Logger;
   /** Largest body of a request. */
   maxBodyBytes: number;
-  /** How long records are kept, and so responses in the cache; null: for ever. */
+  /** Days for which records are kept, and so responses in the cache; null: for ever. */
   retentionDays: number | null;
   /** Memory for large bodies, a slot for each byte. */
   bodySlots: BodyRoom['slots'];

@@ -31,7 +31,7 @@ function makePassword(path: string): string {
   return password;
 }
 
-/** What PostgreSQL itself says of a cluster of another user names neither of the two, or only that a file cannot be read. */
+/** Names both users: PostgreSQL itself names neither, or says only that a file cannot be read. */
 function refuseOtherOwner(cluster: string, account: Account): void {
   const { uid } = statSync(cluster);
   if (account.uid === null || uid === account.uid) return;

@@ -72,7 +72,7 @@ export function statusQuery(scope: Scope): MetricsQueryBody {
   return { ...scoped(scope), measures: [TOTALS.requests], groupBy: ['status'], limit: MOST_STATUSES };
 }
 
-/** Of each model; the last two tell how many requests have tokens and no cost. */
+/** Measures of each model; the last two tell how many requests have tokens and no cost. */
 const OF_MODEL = [TOTALS.cost, TOTALS.requests, measure('total_tokens', 'count'), measure('cost', 'count')];
 
 /** Returns the query for cost and requests by model over time. */

@@ -118,7 +118,7 @@ export type Outbox = {
 };
 
 const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
-/** How long the text of a stored call stays on the disk of a process with little to log. Each segment is a file to make and to remove. */
+/** Longest stay of a stored call's text on the disk of a process with little to log. Each segment is a file to make and to remove. */
 const DEFAULT_SEGMENT_AGE_MS = 60 * 60_000;
 const MAX_GROUP_FRAMES = 256;
 const MAX_GROUP_BYTES = 64 * 1024 * 1024;

@@ -117,7 +117,7 @@ const rowsOf = (users: readonly string[]) => world.sql<LoggedRow[]>`
     from assay.requests r join assay.bodies b using (organization_id, created_at, request_id)
    where r.user_id = any(${users})`;
 
-/** How many calls were made under a limit in money, of streams and of packed or plain embeddings. */
+/** Numbers of calls made under a limit in money, of streams and of packed or plain embeddings. */
 const limited = { streams: 0, embeddings: 0 };
 /** The last users whose calls were made under these headers. */
 const userOf = { cents: '', omitted: '', packed: '' };

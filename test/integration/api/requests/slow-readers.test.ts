@@ -5,7 +5,7 @@ import { startTestApi, type TestApi } from '../../../support/api.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 
-/** Of the answers of one organization: half of what twice the largest body of items takes. */
+/** Room for the answers of one organization: half of what twice the largest body of items takes. */
 const ROOM_OF_ONE = 32 * 1024 * 1024;
 const RECORD_BYTES = 3 * 1024 * 1024;
 
