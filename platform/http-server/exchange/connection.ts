@@ -3,9 +3,10 @@
 import type { Socket } from 'node:net';
 import { AssayError, httpStatusOf } from '#core/contracts/errors.ts';
 import { NotHttp } from '../../http-message/mod.ts';
-import { IncomingBody, parseRequestHead, type RequestHead } from './incoming-request.ts';
+import { IncomingBody } from './incoming-body.ts';
 import { formatResponseHead, Reply } from './reply.ts';
 import { ServerExchange, ServerRequest } from './request.ts';
+import { parseRequestHead, type RequestHead } from './request-head.ts';
 import { ResponseWriter } from './response-writer.ts';
 
 export type ConnectionOptions = {

@@ -7,7 +7,7 @@
 import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { AssayError } from '#core/contracts/errors.ts';
-import type { BodyRoom, IncomingBody } from './incoming-request.ts';
+import type { BodyRoom, IncomingBody } from './incoming-body.ts';
 import type { ResponseWriter } from './response-writer.ts';
 
 /** Origin of every request's URL: routes depend on the path alone, not on the `Host` header. */

@@ -1,8 +1,8 @@
 /** Writes the response to one request. */
 import type { Socket } from 'node:net';
 import { lengthOf } from '../../http-message/mod.ts';
-import type { RequestHead } from './incoming-request.ts';
 import { type BodyWriter, formatResponseHead, type ReplyBody, type Sendable, sendableOf } from './reply.ts';
+import type { RequestHead } from './request-head.ts';
 
 /** Up to this size, head and body are copied into one buffer, which is cheaper than a second write. */
 const ONE_WRITE_BYTES = 16 * 1024;

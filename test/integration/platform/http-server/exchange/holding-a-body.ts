@@ -2,7 +2,7 @@
 
 import { ResponseReader } from '#platform/http-client/response-reader.ts';
 import { GatheredBytes } from '#platform/http-message/mod.ts';
-import { IncomingBody } from '#platform/http-server/exchange/incoming-request.ts';
+import { IncomingBody } from '#platform/http-server/exchange/incoming-body.ts';
 
 const FLOW = { pause: () => {}, resume: () => {}, sendContinue: null };
 const MAX_BODY_BYTES = 32 * 1024 * 1024;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { parseRequestHead } from '#platform/http-server/exchange/incoming-request.ts';
+import { parseRequestHead } from '#platform/http-server/exchange/request-head.ts';
 
 const head = (...lines: string[]) => lines.join('\r\n');
 
