@@ -133,7 +133,7 @@ function bodyTooComplex({ row }: Candidate, excess: string): AssayError {
 
 function notSupported(candidate: Candidate, { path }: ApiEndpoint): AssayError {
   const { row, model, paths } = candidate;
-  const translated = (['chat', 'messages'] as const).filter(
+  const translated = (['chat', 'messages', 'countTokens'] as const).filter(
     (endpoint) => paths[endpoint] === undefined && translationFor(endpoint, candidate) !== null,
   );
   const names = [...Object.keys(paths), ...translated].join(', ');

@@ -3,6 +3,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 import {
   CompletionStreamTranslator,
   fromCompletion,
+  fromCount,
   fromMessagesRequest,
   fromResponse,
   MessagesStreamTranslator,
@@ -10,6 +11,7 @@ import {
   type StreamTranslator,
   toAnthropicError,
   toCompletion,
+  toCountRequest,
   toMessagesRequest,
   toOpenAiError,
   toResponsesRequest,
@@ -33,10 +35,10 @@ export type Translation = {
    */
   answer(answer: JsonObject, origin: AnswerOrigin): JsonObject;
   /**
-   * Makes the translator of one streamed response.
+   * Makes the translator of one streamed response; null: its responses are never streamed.
    * @param options `maxEventBytes`: limit of one event of the provider's
    */
-  stream(options: AnswerOrigin & { maxEventBytes: number }): StreamTranslator;
+  stream: ((options: AnswerOrigin & { maxEventBytes: number }) => StreamTranslator) | null;
   /** Translates the body of an error response. */
   error(status: number, body: string): JsonObject;
 };
@@ -83,6 +85,13 @@ export const TRANSLATIONS = {
     stream: ({ label, maxEventBytes }) => new ResponseStreamTranslator({ provider: label, maxEventBytes }),
     error: toAnthropicError,
   },
+  'count by input tokens': {
+    endpoint: 'inputTokens',
+    request: (body, model, row) => toCountRequest(body, { ...row, model, provider: row.label }),
+    answer: fromCount,
+    stream: null,
+    error: toAnthropicError,
+  },
 } as const satisfies Record<string, Translation>;
 
 export type TranslationName = keyof typeof TRANSLATIONS;
@@ -115,6 +124,9 @@ export function translationFor(
       if (row.reasonsInResponses && paths.responses !== undefined && REASONING_MODEL.test(model))
         return 'messages by responses';
       return paths.chat === undefined ? null : 'messages by chat';
+    case 'countTokens':
+      // Of the others with Responses, Azure has no count, and a server of one's own may have none.
+      return row.reasonsInResponses && paths.inputTokens !== undefined ? 'count by input tokens' : null;
     default:
       return null;
   }

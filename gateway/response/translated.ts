@@ -22,14 +22,15 @@ export type TranslatedOptions = AnswerOrigin & { translation: Translation };
 /** Returns a provider's response in the other dialect. */
 export function translatedResponse(response: ProviderResponse, options: TranslatedOptions): ProviderResponse {
   const encoding = encodingOf(response);
-  if (!isEventStream(response) || !(encoding === null || canDecode(encoding))) {
+  const { stream } = options.translation;
+  if (stream === null || !isEventStream(response) || !(encoding === null || canDecode(encoding))) {
     const translated = translatedFrom(response, 'application/json');
     response.body.read(wholeTranslator(response, translated.body, encoding, options));
     return translated;
   }
   const plain = encoding === null ? response : decodedResponse(response, encoding, options.label);
   const translated = translatedFrom(plain, plain.headers['content-type']!);
-  plain.body.read(streamTranslator(plain.body, translated.body, options));
+  plain.body.read(streamTranslator(plain.body, translated.body, stream, options));
   return translated;
 }
 
@@ -54,9 +55,10 @@ const MAX_MESSAGE_BYTES = 64 * 1024 * 1024;
 function streamTranslator(
   provider: ResponseBody,
   translated: ResponseBody,
-  { translation, created, label }: TranslatedOptions,
+  translate: NonNullable<Translation['stream']>,
+  { created, label }: TranslatedOptions,
 ): ResponseHandler {
-  const translator = translation.stream({ created, label, maxEventBytes: MAX_MESSAGE_BYTES });
+  const translator = translate({ created, label, maxEventBytes: MAX_MESSAGE_BYTES });
   const pass = (frames: readonly Buffer[]) => {
     if (frames.length > 0) translated.onData(joinBytes(frames));
   };

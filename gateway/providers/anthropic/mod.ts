@@ -15,9 +15,11 @@ export {
 } from './stream.ts';
 export {
   fromCompletion,
+  fromCount,
   fromMessagesRequest,
   fromResponse,
   toCompletion,
+  toCountRequest,
   toMessagesRequest,
   toResponsesRequest,
 } from './translate.ts';

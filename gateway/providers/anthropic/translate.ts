@@ -9,7 +9,12 @@ import { readChatRequest } from './openai/read-request.ts';
 import { writeCompletion } from './openai/write-completion.ts';
 import { type ChatRequestOptions, writeChatRequest } from './openai/write-request.ts';
 import { readResponse } from './responses/read-response.ts';
-import { type ResponsesRequestOptions, writeResponsesRequest } from './responses/write-request.ts';
+import { readInputTokens } from './responses/usage.ts';
+import {
+  type ResponsesRequestOptions,
+  writeCountRequest,
+  writeResponsesRequest,
+} from './responses/write-request.ts';
 
 /**
  * Translates a chat completion request into a Messages request.
@@ -50,6 +55,23 @@ export function fromCompletion(completion: JsonObject): JsonObject {
  */
 export function toResponsesRequest(body: JsonObject, options: ResponsesRequestOptions): JsonObject {
   return writeResponsesRequest(readMessagesRequest(body), options);
+}
+
+/**
+ * Translates a request of Anthropic's count of tokens into one of OpenAI's count for Responses.
+ * @throws AssayError invalid_body, naming the field that Responses cannot express
+ */
+export function toCountRequest(body: JsonObject, options: ResponsesRequestOptions): JsonObject {
+  // A count is a Messages request without its limit, which is written nowhere.
+  return writeCountRequest(readMessagesRequest({ ...body, max_tokens: 1 }), options);
+}
+
+/**
+ * Translates the answer of OpenAI's count for Responses into Anthropic's.
+ * @throws AssayError provider_bad_answer
+ */
+export function fromCount(count: JsonObject): JsonObject {
+  return { input_tokens: readInputTokens(count) };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { readUsage } from '#core/chat/mod.ts';
+import { AssayError } from '#core/contracts/errors.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { TokenUsage } from '../conversation.ts';
 import { detail, tierOf } from '../openai/usage.ts';
@@ -17,4 +18,16 @@ export function readResponseUsage(response: JsonObject): TokenUsage | null {
     reasoningTokens: detail(response.usage, 'output_tokens_details', 'reasoning_tokens'),
     service: tierOf(response),
   };
+}
+
+/**
+ * Reads the answer of OpenAI's count of a call's input.
+ * @throws AssayError provider_bad_answer
+ */
+export function readInputTokens({ input_tokens: tokens }: JsonObject): number {
+  if (Number.isSafeInteger(tokens) && (tokens as number) >= 0) return tokens as number;
+  throw new AssayError(
+    'provider_bad_answer',
+    'The provider answered with something that is not a count of tokens',
+  );
 }

@@ -50,6 +50,18 @@ export function writeResponsesRequest(
   return withoutNulls(fields) ?? {};
 }
 
+/** The fields of a call of Responses that one of its count takes (https://platform.openai.com/docs/api-reference/responses/input-tokens). */
+const COUNTED_FIELDS = ['model', 'input', 'tools', 'tool_choice', 'parallel_tool_calls', 'text', 'reasoning'];
+
+/**
+ * Writes a request that counts the tokens of the call that `writeResponsesRequest` would write.
+ * @throws as `writeResponsesRequest`
+ */
+export function writeCountRequest(conversation: Conversation, options: ResponsesRequestOptions): JsonObject {
+  const whole = Object.entries(writeResponsesRequest(conversation, options));
+  return Object.fromEntries(whole.filter(([name]) => COUNTED_FIELDS.includes(name)));
+}
+
 /** OpenAI's reasoning models refuse `temperature` and `top_p`, also the value that changes nothing, and many clients send it. */
 function unlessOne(value: number | null): number | null {
   return value === 1 ? null : value;
