@@ -95,7 +95,7 @@ export function findField(text: string): NamedField | null {
   const short = BY_NAME.get(text);
   if (short !== undefined) return fixedField(...short);
   const dot = text.indexOf('.');
-  if (dot === -1) return null;
+  if (dot === -1) return recordField(text);
   const [first, rest] = [text.slice(0, dot), text.slice(dot + 1)];
   const open = OPEN_BY_NAME.get(first);
   if (open !== undefined) return openField(open, rest, text);
@@ -103,6 +103,13 @@ export function findField(text: string): NamedField | null {
   if (fixed !== null) return fixed;
   // Any other place is one in the body.
   return first === 'request' || first === 'response' ? openField('values', text, text) : null;
+}
+
+/** Returns the field whose value a record has under this name, as answers and exports show it (`request_user_id`); null: none. */
+function recordField(name: string): NamedField | null {
+  if (name === 'delay_ms') return fixedField('response', 'latency');
+  const end = name.indexOf('_');
+  return end === -1 ? null : fixedField(name.slice(0, end), name.slice(end + 1));
 }
 
 /** Returns the field that a text names; null: none, or one that no filter may name. */

@@ -2,8 +2,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { Compile, parseWith } from '#core/contracts/check.ts';
+import { DIMENSIONS, METRICS } from '#core/contracts/metrics.ts';
 import { DEFAULT_LIMIT, MAX_LIMIT, QueryBody, SORT_FIELDS } from '#core/contracts/query.ts';
 import { RequestRecord } from '#core/contracts/record.ts';
+import { findField, printName } from '#core/filter/query-text/names.ts';
 import { LogRequestBody } from '../../../api/log/body.ts';
 import { rowsOf } from '../../support/markdown-tables.ts';
 
@@ -21,6 +23,34 @@ t.test('docs/api/management.md has every field of a record, and no other', async
     (name) => name !== 'inputs' && name !== 'expected',
   );
   t.same(documented.sort(), known.sort());
+});
+
+t.test('docs/api/management.md names one and the same field in each place', async (t) => {
+  const rows = rowsOf(document, 'in a record').map((cells) => cells.map(namesOf));
+  t.ok(rows.length > 10);
+  const placed = (name: string) => name.replace(/<(?:name|key)>/, 'a');
+  for (const [recorded = [], filters = [], texts = [], sorts = [], metrics = []] of rows)
+    recorded.forEach((name, index) => {
+      t.ok(name in RequestRecord.properties, name);
+      const field = findField(placed(texts[index]!))!;
+      t.equal(`${field.section}.${field.name}`, placed(filters[index]!));
+      t.equal(printName(field), placed(texts[index]!), 'it is the name that is printed');
+      if (name !== 'model' && !texts[index]!.includes('<'))
+        t.same(findField(name), field, `${name} works in a text`);
+      if (sorts.length > 0)
+        t.ok(
+          SORT_FIELDS.some((sort) => sort === sorts[index]),
+          name,
+        );
+      const metric = metrics[index];
+      if (metric !== undefined && !metric.includes('<'))
+        t.ok(
+          [...METRICS, ...DIMENSIONS].some((known) => known === metric),
+          metric,
+        );
+    });
+  const sorts = rows.flatMap(([, , , names]) => names ?? []);
+  t.same(sorts.sort(), [...SORT_FIELDS].sort(), 'every field to sort by is there');
 });
 
 t.test('docs/api/management.md has every field of a query, with its sort fields and bounds', async (t) => {

@@ -47,6 +47,13 @@ const READINGS: [text: string, filter: FilterTree][] = [
   ['-status:200..300', both(status(200, 'not-gte'), 'or', status(300, 'not-lt'))],
   ['status:..300', status(300, 'lt')],
 
+  // Names that records have
+  ['delay_ms:>=10', leaf('response', 'latency', 'gte', 10)],
+  ['-request_user_id:a', user('a', 'not-equals')],
+  ['response_status:200', status(200)],
+  ['has:feedback_rating', leaf('feedback', 'rating', 'not-equals', null)],
+  ['request_body:~a', leaf('request', 'body', 'contains', 'a')],
+
   // Values
   ['user:llama3:8b', user('llama3:8b')],
   ['user:"like:a"', user('like:a')],
