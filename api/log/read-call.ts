@@ -83,9 +83,9 @@ function invalid(path: string, problem: string): AssayError {
   return new AssayError('invalid_body', `${path} ${problem}`);
 }
 
-/** Returns a text that is stored and indexed; null where there is none. */
+/** Returns a text that is stored and indexed; null where there is none, or an empty one, as for headers of the gateway. */
 function readLabel(value: string | null | undefined, path: string, maxBytes = MAX_TEXT_BYTES): string | null {
-  if (value === null || value === undefined) return null;
+  if (value === null || value === undefined || value === '') return null;
   const bytes = Buffer.byteLength(storableText(value));
   if (bytes <= maxBytes) return value;
   throw invalid(path, `must have at most ${maxBytes} bytes as UTF-8, but has ${bytes}`);
@@ -122,7 +122,7 @@ function readSession(body: LogRequestBody) {
 /** Returns members of a head that are absent where the call does not have them. */
 function readPrompt(body: LogRequestBody, inputs: Buffer | null) {
   const promptVersion = readLabel(body.prompt_version, 'prompt_version');
-  if (promptVersion !== null && (body.prompt_id ?? null) === null)
+  if (promptVersion !== null && !body.prompt_id)
     throw invalid('prompt_version', 'needs a prompt_id beside it');
   const { inputs: given, scores } = body;
   const hasInputs = given !== null && given !== undefined && inputs !== null;

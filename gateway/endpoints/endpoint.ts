@@ -31,7 +31,10 @@ export type ApiEndpoint = {
 
 /** `safety_identifier` has taken the place of `user` at OpenAI: https://platform.openai.com/docs/api-reference/chat/create */
 const userField = ({ user, safety_identifier }: JsonObject): string | null =>
-  textOrNull(user) ?? textOrNull(safety_identifier);
+  nameOrNull(user) ?? nameOrNull(safety_identifier);
+
+/** Returns a name; null for an empty one, which clients send where they have none. */
+const nameOrNull = (value: unknown): string | null => textOrNull(value) || null;
 
 const OPENAI = {
   errors: OPENAI_ERRORS,
@@ -49,7 +52,7 @@ function openAiAddresses(name: string) {
 }
 
 function metadataUser({ metadata }: JsonObject): string | null {
-  const id = isObject(metadata) ? textOrNull(metadata.user_id) : null;
+  const id = isObject(metadata) ? nameOrNull(metadata.user_id) : null;
   return id === null ? null : userOfMetadata(id);
 }
 

@@ -52,6 +52,11 @@ function limited(name: string, value: string): string {
   return text;
 }
 
+/** Returns the value of a header that names something, or null where it is empty: clients send `''` for what they do not have. */
+function label(name: string, value: string): string | null {
+  return value === '' ? null : limited(name, value);
+}
+
 type Reader = (call: CallHeaders, value: string, given: string) => void;
 
 const READERS: Readonly<Record<string, Reader>> = {
@@ -59,22 +64,22 @@ const READERS: Readonly<Record<string, Reader>> = {
     call.serviceAuth = onlyCredential(given, call.serviceAuth, value);
   },
   'Service-User-Id': (call, value, given) => {
-    call.userId = limited(given, value);
+    call.userId = label(given, value);
   },
   'Service-Session-Id': (call, value, given) => {
-    call.sessionId = limited(given, value);
+    call.sessionId = label(given, value);
   },
   'Service-Session-Path': (call, value, given) => {
-    call.sessionPath = limited(given, value);
+    call.sessionPath = label(given, value);
   },
   'Service-Session-Name': (call, value, given) => {
-    call.sessionName = limited(given, value);
+    call.sessionName = label(given, value);
   },
   'Service-Prompt-Id': (call, value, given) => {
-    call.promptId = limited(given, value);
+    call.promptId = label(given, value);
   },
   'Service-Experiment-Id': (call, value, given) => {
-    call.experimentId = limited(given, value);
+    call.experimentId = label(given, value);
   },
   'Service-Omit-Request': (call, value, given) => {
     call.omitRequest = readFlag(given, value);

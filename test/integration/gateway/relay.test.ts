@@ -196,6 +196,31 @@ t.test('the user of a body is its user, or else its safety_identifier, however l
   }
 });
 
+t.test('an empty label is none: headers that clients send for what they do not have', async (t) => {
+  const empty = {
+    'service-user-id': '',
+    'service-session-id': '',
+    'service-session-path': '',
+    'service-prompt-id': '',
+    'service-experiment-id': '',
+  };
+  for (const [named, user] of [
+    [{ user: 'ada' }, 'ada'],
+    [{ user: '', safety_identifier: 'safe' }, 'safe'],
+    [{ user: '' }, null],
+  ] as const) {
+    const answer = await gateway.chat({ ...GOOD, ...named }, empty);
+    await answer.text();
+    t.match(await gateway.record(answer), {
+      user_id: user,
+      session_id: null,
+      session_path: null,
+      prompt_id: null,
+      experiment_id: null,
+    });
+  }
+});
+
 t.test(
   'a gzipped response is relayed as it is to a client that accepts gzip, and recorded decompressed',
   async (t) => {

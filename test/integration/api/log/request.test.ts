@@ -218,3 +218,16 @@ t.test('of properties whose names are equal ignoring case, the last one is shown
     t.equal((await api.query({ filter: { ...filter, right } })).length, count, value);
   }
 });
+
+t.test('an empty label is none, as an empty header of the gateway is', async (t) => {
+  const labels = { user_id: '', session_id: '', session_path: '', prompt_id: '', experiment_id: '' };
+  const request = { body: { messages: [], user: 'from the body' }, created_at: BEGUN };
+  const id = await logged({ ...call(), request, ...labels });
+  await ingest();
+  const rows = await api.database.sql`
+    select user_id, session_id, session_path, prompt_id, experiment_id from assay.requests where request_id = ${id}`;
+  t.strictSame(
+    { ...rows[0] },
+    { user_id: 'from the body', session_id: null, session_path: null, prompt_id: null, experiment_id: null },
+  );
+});
