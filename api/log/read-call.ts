@@ -161,7 +161,9 @@ async function userSpan(requestBody: Buffer): Promise<MemberSpan | undefined> {
 }
 
 function readTtft(ttftMs: number | undefined, latencyMs: number): number | null {
-  if (ttftMs === undefined || ttftMs <= latencyMs) return ttftMs ?? null;
+  if (ttftMs === undefined) return null;
+  // Times in whole milliseconds can be less than one short of what a finer clock has measured.
+  if (ttftMs < latencyMs + 1) return Math.min(ttftMs, latencyMs);
   throw invalid(
     'timing.time_to_first_token',
     `must be at most the ${latencyMs} ms from request.created_at to response.created_at, but is ${ttftMs}`,

@@ -231,3 +231,8 @@ t.test('an empty label is none, as an empty header of the gateway is', async (t)
     { user_id: 'from the body', session_id: null, session_path: null, prompt_id: null, experiment_id: null },
   );
 });
+
+t.test('a time to first token of a finer clock fits into times of whole milliseconds', async (t) => {
+  const found = await record(call({ timing: { time_to_first_token: 1_250.9 } }));
+  t.match(found, { delay_ms: 1_250, time_to_first_token: 1_250 });
+});
