@@ -1,6 +1,7 @@
 /** Authorization: every group of routes begins with one such instance for each scope that its routes need. */
 import { Elysia } from 'elysia';
 import { AssayError } from '#core/contracts/errors.ts';
+import { invalidField } from '#core/contracts/invalid.ts';
 import {
   bearerToken,
   rawHeadersOf,
@@ -42,6 +43,7 @@ export function authorized(keys: Keys, scope: Scope, tag: string, { needsPath = 
         noteCaller(request, caller, scope);
         // A path without parameters has none at all, whatever the type says.
         requireDecoded(params ?? {});
+        requireSingle(request.url);
         return { ...caller, admit };
       })
   );
@@ -54,9 +56,21 @@ export function authorized(keys: Keys, scope: Scope, tag: string, { needsPath = 
 function readParameters(url: string): Record<string, string> {
   const start = url.indexOf('?');
   if (start === -1) return {};
-  const entries = [...new URLSearchParams(url.slice(start))];
-  // The last of equal names stays.
-  return Object.fromEntries(entries.reverse());
+  return Object.fromEntries(new URLSearchParams(url.slice(start)));
+}
+
+/**
+ * Refuses a parameter that is given more than once, because only one of its values could count.
+ * @throws AssayError invalid_body
+ */
+function requireSingle(url: string): void {
+  const start = url.indexOf('?');
+  if (start === -1) return;
+  const seen = new Set<string>();
+  for (const name of new URLSearchParams(url.slice(start)).keys()) {
+    if (seen.has(name)) throw invalidField(name, 'must be given once, but is given more than once');
+    seen.add(name);
+  }
 }
 
 /**

@@ -72,6 +72,7 @@ t.test('parameters of the list are checked', async (t) => {
     [`?ids=${manager.id},`, /^ids must be 1 to 100 ids/],
     [`?ids=${Array.from({ length: 101 }, () => manager.id).join()}`, /^ids must be 1 to 100 ids/],
     ['?page=2', /^page is not a known field/],
+    ['?limit=1&search=x&limit=2', /^limit must be given once, but is given more than once/],
   ] as const) {
     const answer = await call(`/v1/keys${query}`, { key: manager.key });
     t.match([answer.status, answer.body.error], [400, says], query);
