@@ -159,6 +159,10 @@ export function explain(found: ValueError, within = ''): string {
   if (error.type === ValueErrorType.ObjectRequiredProperty) return `${where} is required`;
   if (error.type === ValueErrorType.ObjectAdditionalProperties) {
     if (nameRule !== undefined) return `${where} ${nameRule}`;
+    const { maxProperties, properties = {} } = error.schema;
+    if (!unquoted && maxProperties === 1) {
+      return `${where} is not a known field: use one of ${Object.keys(properties).join(', ')}`;
+    }
     if (!unquoted) return `${where} is not a known field`;
     const outer = pathOf(path.slice(0, path.lastIndexOf('/')));
     return `${outer} must have no field but ${Object.keys(error.schema.properties as object).join(', ')}`;

@@ -157,7 +157,7 @@ const REFUSALS: [what: string, call: [string, CallOptions], status: number, sent
     'an unknown sort',
     query({ filter: 'all', sort: { model: 'asc' } }),
     400,
-    'sort.model is not a known field',
+    'sort.model is not a known field: use one of created_at, latency, cost, tokens, prompt_tokens, completion_tokens, time_to_first_token',
   ],
   [
     'no sort',

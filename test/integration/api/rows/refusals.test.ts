@@ -42,7 +42,7 @@ t.test('a body that breaks a rule is a 400 that names the place and the rule', a
     [{ limit: 201 }, /^limit must be at most 200, but is 201$/],
     [{ limit: 1.5 }, /^limit must be a whole number/],
     [{ offset: 0 }, /^offset is not a known field$/],
-    [{ sort: { user: 'asc' } }, /^sort\.user is not a known field$/],
+    [{ sort: { user: 'asc' } }, /^sort\.user is not a known field: use one of created_at, latency, /],
     [{ sort: {} }, /^sort must hold exactly one field/],
     [{ columns: [] }, /^columns must hold at least 1 items/],
     [
