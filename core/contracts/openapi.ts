@@ -168,7 +168,7 @@ function withoutNames(schema: JsonSchema, components: Components): JsonSchema {
   const isEnum = constants.length > 0 && !constants.includes(undefined);
   const known = isEnum ? { type: 'string', enum: constants, ...rest } : schema;
   return Object.fromEntries(
-    Object.entries(withPlainRecords(known))
+    Object.entries(withOpenObjects(withPlainRecords(known)))
       .filter(([keyword]) => !LEFT_OUT.has(keyword))
       .map(([keyword, value]) => [
         keyword,
@@ -185,6 +185,19 @@ function withPlainRecords(schema: JsonSchema): JsonSchema {
   const { patternProperties, ...rest } = schema;
   const values = (patternProperties as JsonSchema | undefined)?.[ANY_NAME];
   return values === undefined ? schema : { ...rest, additionalProperties: values };
+}
+
+/** Keywords that say which members an object has. */
+const MEMBERS = ['properties', 'patternProperties', 'additionalProperties'];
+
+/**
+ * Returns a schema with `additionalProperties` for an object of any members, such as a logged body. It means the same without,
+ * but generators of clients read that as an object of no members, which cannot be written and of which nothing can be read.
+ */
+function withOpenObjects(schema: JsonSchema): JsonSchema {
+  const { properties, ...rest } = schema;
+  const isOpen = Object.keys(properties ?? {}).length === 0 && !MEMBERS.some((keyword) => keyword in rest);
+  return schema.type === 'object' && isOpen ? { ...rest, additionalProperties: true } : schema;
 }
 
 /** Returns the plain schemas of an object's fields, whose names are no keywords. */

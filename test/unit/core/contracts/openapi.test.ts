@@ -75,6 +75,27 @@ t.test('a named schema is a component, once, and is referred to', (t) => {
   t.end();
 });
 
+t.test('an object of any members has additionalProperties, which generators of clients need', (t) => {
+  const shape = Type.Object({
+    body: Type.Object({}),
+    none: Type.Object({}, { additionalProperties: false }),
+    some: Type.Object({ a: Type.String() }),
+  });
+  const { components } = documentOf([
+    {
+      method: 'GET',
+      path: '/a',
+      hooks: { detail: { summary }, response: { shape: { ...shape, $id: 'Reply' } } },
+    },
+  ]);
+  t.strictSame((components.schemas.Reply as { properties: object }).properties, {
+    body: { type: 'object', additionalProperties: true },
+    none: { type: 'object', properties: {}, additionalProperties: false },
+    some: { type: 'object', required: ['a'], properties: { a: { type: 'string' } } },
+  });
+  t.end();
+});
+
 t.test('literals are an enum, and a record of any names has additionalProperties', (t) => {
   const shape = Type.Object({ one: OneOf(['a', 'b']), all: Type.Record(Type.String(), Type.Number()) });
   const { components } = documentOf([
