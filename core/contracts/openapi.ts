@@ -168,7 +168,7 @@ function withoutNames(schema: JsonSchema, components: Components): JsonSchema {
   const isEnum = constants.length > 0 && !constants.includes(undefined);
   const known = isEnum ? { type: 'string', enum: constants, ...rest } : schema;
   return Object.fromEntries(
-    Object.entries(withOpenObjects(withPlainRecords(known)))
+    Object.entries(withPrefixItems(withOpenObjects(withPlainRecords(known))))
       .filter(([keyword]) => !LEFT_OUT.has(keyword))
       .map(([keyword, value]) => [
         keyword,
@@ -198,6 +198,15 @@ function withOpenObjects(schema: JsonSchema): JsonSchema {
   const { properties, ...rest } = schema;
   const isOpen = Object.keys(properties ?? {}).length === 0 && !MEMBERS.some((keyword) => keyword in rest);
   return schema.type === 'object' && isOpen ? { ...rest, additionalProperties: true } : schema;
+}
+
+/**
+ * Returns the schema of a tuple as JSON Schema 2020-12 has it, which OpenAPI 3.1 requires: TypeBox writes that of draft 7. Its
+ * `maxItems` refuses further items; `items: false`, which would say it again, is more than some generators of clients read.
+ */
+function withPrefixItems(schema: JsonSchema): JsonSchema {
+  const { items, additionalItems: _, ...rest } = schema;
+  return Array.isArray(items) ? { ...rest, prefixItems: items } : schema;
 }
 
 /** Returns the plain schemas of an object's fields, whose names are no keywords. */

@@ -96,6 +96,20 @@ t.test('an object of any members has additionalProperties, which generators of c
   t.end();
 });
 
+t.test('a tuple has prefixItems, because a list in items makes an OpenAPI 3.1 document invalid', (t) => {
+  const shape = Type.Tuple([Type.Integer(), Type.String()], { $id: 'Pair' });
+  const { components } = documentOf([
+    { method: 'GET', path: '/a', hooks: { detail: { summary }, response: { shape } } },
+  ]);
+  t.strictSame(components.schemas.Pair, {
+    type: 'array',
+    minItems: 2,
+    maxItems: 2,
+    prefixItems: [{ type: 'integer' }, { type: 'string' }],
+  });
+  t.end();
+});
+
 t.test('literals are an enum, and a record of any names has additionalProperties', (t) => {
   const shape = Type.Object({ one: OneOf(['a', 'b']), all: Type.Record(Type.String(), Type.Number()) });
   const { components } = documentOf([
