@@ -1,4 +1,4 @@
--- Revision 9
+-- Revision 10
 -- Erasure of requests, and what keeps an erased request from coming back.
 --
 -- A transaction that adds something under the id of a request (its record, an evaluation of a run, its cached answer)
@@ -74,6 +74,18 @@ create or replace function assay.calls_of_items_from(organization uuid, sources 
   select id from copies where id <> all(sources)
 $$;
 
+-- Those of `wanted` that callers chose for requests, but for erased ones. Their records may still be in an outbox or in NATS, and
+-- are dropped for the tombstone when they come: an erasure that ingest is behind of would else find nothing, and they would stay.
+create or replace function assay.claimed_and_not_erased(own uuid, wanted text[]) returns text[]
+  language sql stable set search_path = pg_catalog, pg_temp as $$
+  select array(
+    select c.request_id from assay.claimed_request_ids c
+     where c.organization_id = own and c.request_id = any(wanted)
+       and not exists (select from assay.erased_requests t
+                        where t.organization_id = own and t.request_id = c.request_id))
+$$;
+revoke all on function assay.claimed_and_not_erased(uuid, text[]) from public;
+
 -- Erases requests of the transaction's organization: records, bodies, properties, scores, people's grades, evaluations with
 -- the judges' own calls, cached answers, dead letters, parts of entries, the contents of dataset items that were made from
 -- them, in all versions, and the calls that experiments made of such items. Leaves tombstones, and announces the ids to the
@@ -111,7 +123,8 @@ begin
   if not exists (select from assay.requests r where r.organization_id = own and r.request_id = any(wanted))
      and not exists (select from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted))
      and not exists (select from assay.dataset_items i
-                      where i.organization_id = own and i.source_request_id = any(wanted)) then
+                      where i.organization_id = own and i.source_request_id = any(wanted))
+     and cardinality(assay.claimed_and_not_erased(own, wanted)) = 0 then
     -- After the look for the requests, and below after the lock: another call may have erased them meanwhile.
     select count(*) into known from assay.erased_requests t where t.organization_id = own and t.request_id = any(wanted);
     return;
@@ -126,7 +139,9 @@ begin
     select d.request_id from assay.dead_letters d where d.organization_id = own and d.request_id = any(wanted)
     union
     select i.source_request_id from assay.dataset_items i
-     where i.organization_id = own and i.source_request_id = any(wanted))
+     where i.organization_id = own and i.source_request_id = any(wanted)
+    union
+    select unnest(assay.claimed_and_not_erased(own, wanted)))
     into present_ids;
   -- A call that is under way is stored later, and then dropped for its tombstone.
   select present_ids || array(select id from assay.calls_of_items_from(own, present_ids) as id)

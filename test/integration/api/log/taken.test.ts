@@ -47,6 +47,31 @@ t.test('a request id is logged once in an organization, also by concurrent calls
   t.equal((await api.call(LOG, { body: call({ request_id: ofGateway }) })).status, 409);
 });
 
+t.test(
+  'a request under an id of its caller is erased before it is stored, and is dropped when it comes',
+  async (t) => {
+    const id = await logged(call({ request_id: newRequestId() }));
+    await logged(call({ request_id: id }), api.other.key);
+    const erase = () => api.call(`/v1/request/${id}`, { method: 'DELETE' });
+    t.equal((await erase()).status, 200);
+    t.equal((await erase()).status, 200, 'again');
+    await ingest();
+    t.equal((await api.call(`/v1/request/${id}`)).status, 404);
+    t.equal(
+      (await api.call(`/v1/request/${id}`, { key: api.other.key })).status,
+      200,
+      "another organization's",
+    );
+    t.equal((await api.call(LOG, { body: call({ request_id: id }) })).status, 409);
+    const audit = await api.database.sql`
+    select changes from assay.audit_log where action = 'erase' and target_id = ${id}`;
+    t.strictSame(
+      audit.map(({ changes }) => changes),
+      [{ requests: 1 }],
+    );
+  },
+);
+
 t.test('a refused call to log a request leaves its id free', async (t) => {
   const id = newRequestId();
   const wrong = { ...call({ request_id: id }), model: '' };

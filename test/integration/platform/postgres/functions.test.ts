@@ -17,7 +17,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   cache: [3, '8c5e3055b646'],
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
-  erasure: [9, '06eaf68cc315'],
+  erasure: [10, 'fff914a1ef41'],
   judge_calls: [1, '4368517eddf1'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [2, 'f7b3ab76c8b0'],
