@@ -17,6 +17,8 @@ export type Usage = {
   reasoningTokens: number;
   inputAudioTokens: number;
   outputAudioTokens: number;
+  inputImageTokens: number;
+  outputImageTokens: number;
   /** Searches of the web that the provider made for the answer, where its usage counts them: each has a price. */
   webSearches: number;
   /** The tier of service in which the provider answered, if it has prices of its own; null: any other. */
@@ -32,8 +34,8 @@ export type Usage = {
 /** Tokens that an advisor read and wrote: https://platform.claude.com/docs/en/agents-and-tools/tool-use/advisor-tool */
 type Advice = { model: string; usage: Usage };
 
-/** A tier of service with prices of its own: OpenAI's flex and priority, and Anthropic's fast mode. */
-type ServiceTier = 'flex' | 'priority' | 'fast';
+/** A tier of service with prices of its own: OpenAI's flex and priority, and Anthropic's fast mode and batches. */
+type ServiceTier = 'flex' | 'priority' | 'fast' | 'batch';
 
 /** Returns the usage of a call with text in and text out, without caches. */
 export function textUsage(promptTokens: number, completionTokens: number): Usage {
@@ -47,6 +49,8 @@ export function textUsage(promptTokens: number, completionTokens: number): Usage
     reasoningTokens: 0,
     inputAudioTokens: 0,
     outputAudioTokens: 0,
+    inputImageTokens: 0,
+    outputImageTokens: 0,
     webSearches: 0,
     tier: null,
     isInUs: false,
@@ -102,12 +106,14 @@ function readCounts(answer: JsonObject): Usage | null {
 
 /**
  * Returns how the provider served the call, as far as prices depend on it: `service_tier` of OpenAI's answers, which the gateway
- * translates into a member of the usage, and what the usage of Messages says. Its own `service_tier` is paid for in advance.
+ * translates into a member of the usage, and what the usage of Messages says. Of its own tiers, only that of batches has other
+ * prices, and its calls come by `POST /v1/log/request`; its priority is paid for in advance.
  */
 function serviceOf(answer: JsonObject, usage: JsonObject): Pick<Usage, 'tier' | 'isInUs'> {
   const tier = answer.service_tier ?? usage.openai_service_tier;
   const named = tier === 'flex' || tier === 'priority' ? tier : null;
-  return { tier: usage.speed === 'fast' ? 'fast' : named, isInUs: usage.inference_geo === 'us' };
+  const ofMessages = usage.service_tier === 'batch' ? 'batch' : named;
+  return { tier: usage.speed === 'fast' ? 'fast' : ofMessages, isInUs: usage.inference_geo === 'us' };
 }
 
 const NANO_PER_USD = 1e9;
@@ -156,6 +162,8 @@ function readPromptUsage(usage: JsonObject, model: unknown): Usage {
     cacheWriteHourTokens: detail(usage, 'prompt_tokens_details', 'cache_write_1h_tokens'),
     inputAudioTokens: detail(usage, 'prompt_tokens_details', 'audio_tokens'),
     outputAudioTokens: detail(usage, 'completion_tokens_details', 'audio_tokens'),
+    inputImageTokens: detail(usage, 'prompt_tokens_details', 'image_tokens'),
+    outputImageTokens: detail(usage, 'completion_tokens_details', 'image_tokens'),
   };
 }
 
@@ -221,6 +229,9 @@ function readInputUsage(usage: JsonObject): Usage | null {
     reasoningTokens:
       detail(usage, 'output_tokens_details', 'reasoning_tokens') ||
       detail(usage, 'output_tokens_details', 'thinking_tokens'),
+    // Of the images API, whose calls are logged by `POST /v1/log/request`.
+    inputImageTokens: detail(usage, 'input_tokens_details', 'image_tokens'),
+    outputImageTokens: detail(usage, 'output_tokens_details', 'image_tokens'),
     webSearches: detail(usage, 'server_tool_use', 'web_search_requests'),
   };
 }

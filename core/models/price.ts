@@ -63,20 +63,24 @@ function costOf(
 ): number | null {
   const factor = priceFactor(provider, model, usage);
   if (factor === null) return null;
-  if (usage.inputAudioTokens === 0 && usage.outputAudioTokens === 0) {
+  if (isText(usage)) {
     const plain = plainPrice(registryName, model);
     if (plain !== null) return costOfTokens(plain, usage, factor);
   }
   const quantities = {
     input_tokens: usage.promptTokens,
     cache_read_tokens: usage.cachedTokens,
-    cache_audio_read_tokens: leastCachedAudio(usage),
+    cache_audio_read_tokens: leastCached(usage, usage.inputAudioTokens),
+    cache_image_read_tokens: leastCached(usage, usage.inputImageTokens),
     cache_write_tokens: usage.cacheWriteTokens,
     cache_write_1h_tokens: Math.min(usage.cacheWriteHourTokens, usage.cacheWriteTokens),
     output_tokens: usage.completionTokens,
     output_reasoning_tokens: Math.min(usage.reasoningTokens, usage.completionTokens),
     input_audio_tokens: usage.inputAudioTokens,
     output_audio_tokens: usage.outputAudioTokens,
+    // Images without a price of their own cost as much as text.
+    input_image_tokens: usage.inputImageTokens,
+    output_image_tokens: usage.outputImageTokens,
   };
   try {
     const options = { providerId: registryName, timestamp: new Date(atMs) };
@@ -102,10 +106,15 @@ function hasAudioPrice(provider: string, price: ModelPrice, usage: Usage): boole
   return isInputPriced && (usage.outputAudioTokens === 0 || price.output_audio_mtok !== undefined);
 }
 
+function isText(usage: Usage): boolean {
+  const audio = usage.inputAudioTokens + usage.outputAudioTokens;
+  return audio + usage.inputImageTokens + usage.outputImageTokens === 0;
+}
+
 /**
- * Returns the cached tokens that have to be audio, as the text of the prompt is shorter. Providers report how much was cached
- * and how much was audio, and not how much was both: of what is possible this costs the most, so that no limit is overrun.
+ * Returns the cached tokens that have to be of a kind (audio or images), as the rest of the prompt is shorter. Providers report how much
+ * was cached and how much was of the kind, and not how much was both: of what is possible this costs the most, so that no limit is overrun.
  */
-function leastCachedAudio({ promptTokens, cachedTokens, inputAudioTokens }: Usage): number {
-  return Math.max(0, cachedTokens + inputAudioTokens - promptTokens);
+function leastCached({ promptTokens, cachedTokens }: Usage, ofKind: number): number {
+  return Math.max(0, cachedTokens + ofKind - promptTokens);
 }

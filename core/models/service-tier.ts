@@ -16,7 +16,7 @@ const GOOGLE_PRIORITY: PriceFactor = { numerator: 9n, denominator: 5n };
 /** Inference in the United States alone, of all models that can be confined to it. */
 const IN_THE_US = { numerator: 11n, denominator: 10n };
 
-/** The priority tier of OpenAI's models, by their names without dates, except for one whose snapshots differ. */
+/** The priority tier of OpenAI's models, also at Azure, by their names without dates, except for one whose snapshots differ. */
 const OPENAI_PRIORITY: Readonly<Record<string, readonly [numerator: bigint, denominator: bigint]>> = {
   'gpt-4.1': [7n, 4n],
   'gpt-4.1-mini': [7n, 4n],
@@ -70,7 +70,10 @@ export function priceFactor(provider: string, model: string, { tier, isInUs }: U
     if (tier === 'flex') return HALF;
     return tier === 'priority' ? GOOGLE_PRIORITY : STANDARD;
   }
+  if (provider === 'azure') return tier === 'priority' ? ofOpenai(model) : STANDARD;
   if (provider !== 'anthropic') return STANDARD;
+  if (tier === 'batch')
+    return isInUs ? { ...IN_THE_US, denominator: IN_THE_US.denominator * HALF.denominator } : HALF;
   const fast = tier === 'fast' ? ofFast(model) : 1n;
   if (fast === null) return null;
   const { numerator, denominator } = isInUs ? IN_THE_US : STANDARD;

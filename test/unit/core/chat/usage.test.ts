@@ -4,14 +4,14 @@ import type { JsonObject } from '#core/json/mod.ts';
 
 const read = (usage: unknown) => readUsage({ usage } as JsonObject);
 
-t.test('usage of a chat completion has cached, written, reasoning and audio tokens', async (t) => {
+t.test('usage of a chat completion has cached, written, reasoning, audio and image tokens', async (t) => {
   t.same(
     read({
       prompt_tokens: 100,
       completion_tokens: 50,
       total_tokens: 150,
-      prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 30, audio_tokens: 4 },
-      completion_tokens_details: { reasoning_tokens: 40, audio_tokens: 5 },
+      prompt_tokens_details: { cached_tokens: 20, cache_write_tokens: 30, audio_tokens: 4, image_tokens: 6 },
+      completion_tokens_details: { reasoning_tokens: 40, audio_tokens: 5, image_tokens: 7 },
     }),
     {
       promptTokens: 100,
@@ -23,6 +23,8 @@ t.test('usage of a chat completion has cached, written, reasoning and audio toke
       reasoningTokens: 40,
       inputAudioTokens: 4,
       outputAudioTokens: 5,
+      inputImageTokens: 6,
+      outputImageTokens: 7,
       webSearches: 0,
       tier: null,
       isInUs: false,
@@ -47,10 +49,22 @@ t.test('usage has the tier of service, where it has prices of its own', async (t
     isInUs: true,
   });
   t.equal(read({ ...message, inference_geo: 'global' })?.isInUs, false);
+  t.equal(read({ ...message, service_tier: 'batch' })?.tier, 'batch');
   t.equal(
     readUsage({ usage: { input_tokens: 0, output_tokens: 0, speed: 'fast', inference_geo: 'us' } }),
     null,
   );
+});
+
+t.test('usage of the images API has the tokens of images apart', async (t) => {
+  const answer = {
+    input_tokens: 50,
+    output_tokens: 4_160,
+    total_tokens: 4_210,
+    input_tokens_details: { text_tokens: 10, image_tokens: 40 },
+    output_tokens_details: { text_tokens: 100, image_tokens: 4_060 },
+  };
+  t.same(read(answer), { ...textUsage(50, 4_160), inputImageTokens: 40, outputImageTokens: 4_060 });
 });
 
 t.test('usage of Messages has the advice of other models apart', async (t) => {

@@ -32,6 +32,8 @@ const USAGES: Usage[] = fc.sample(
     reasoningTokens: partCount,
     inputAudioTokens: audioCount,
     outputAudioTokens: audioCount,
+    inputImageTokens: audioCount,
+    outputImageTokens: audioCount,
     webSearches: fc.constant(0),
     tier: fc.constant(null),
     isInUs: fc.constant(false),
@@ -48,12 +50,15 @@ function fromRegistry(provider: string, model: string, used: Usage): number | nu
     input_tokens: used.promptTokens,
     cache_read_tokens: used.cachedTokens,
     cache_audio_read_tokens: Math.max(0, used.cachedTokens + used.inputAudioTokens - used.promptTokens),
+    cache_image_read_tokens: Math.max(0, used.cachedTokens + used.inputImageTokens - used.promptTokens),
     cache_write_tokens: used.cacheWriteTokens,
     cache_write_1h_tokens: Math.min(used.cacheWriteHourTokens, used.cacheWriteTokens),
     output_tokens: used.completionTokens,
     output_reasoning_tokens: Math.min(used.reasoningTokens, used.completionTokens),
     input_audio_tokens: used.inputAudioTokens,
     output_audio_tokens: used.outputAudioTokens,
+    input_image_tokens: used.inputImageTokens,
+    output_image_tokens: used.outputImageTokens,
   };
   try {
     const found = calcPrice(quantities, model, { providerId: provider, timestamp: new Date(AT_MS) });
@@ -157,6 +162,13 @@ t.test('a call has the price of the tier of service that answered', async (t) =>
     1_000 * 33_000 + 100 * 165_000,
   );
   t.equal(cost('anthropic', 'claude-haiku-4-5', { tier: 'fast' }), null);
+  t.equal(cost('anthropic', 'claude-opus-4-8', { tier: 'batch' }), 1_000 * 2_500 + 100 * 12_500);
+  t.equal(
+    cost('anthropic', 'claude-opus-4-8', { tier: 'batch', isInUs: true }),
+    1_000 * 2_750 + 100 * 13_750,
+  );
+  t.equal(cost('azure', 'gpt-5-2025-08-07', { tier: 'priority' }), standard * 2, 'Azure has it, too');
+  t.equal(cost('azure', 'gpt-5-nano', { tier: 'priority' }), null);
 });
 
 t.test('searches of the web have their price, whatever the tokens cost', async (t) => {
@@ -197,6 +209,23 @@ t.test('audio of which the registry has no price has no cost, and is not counted
   t.equal(cost('openai', 'gpt-4o-audio-preview', { inputAudioTokens: 300 }), null);
   t.equal(cost('openai', 'gpt-4o-audio-preview', { outputAudioTokens: 200 }), null);
   t.equal(cost('google', 'gemini-2.5-pro', { inputAudioTokens: 300 }), 6_250_000, 'where both cost the same');
+});
+
+t.test('images have their own prices, and that of text where they have none', async (t) => {
+  const cost = (provider: string, model: string, images: Partial<Usage>) =>
+    priceCall({ provider, models: [model], usage: { ...textUsage(1_000, 100), ...images }, atMs: AT_MS });
+  const images = { inputImageTokens: 800, outputImageTokens: 60 };
+  t.equal(cost('openai', 'gpt-image-1.5', images), 200 * 5_000 + 800 * 8_000 + 40 * 10_000 + 60 * 32_000);
+  t.equal(
+    cost('openai', 'gpt-image-1.5', { ...images, cachedTokens: 500 }),
+    200 * 1_250 + 300 * 2_000 + 500 * 8_000 + 40 * 10_000 + 60 * 32_000,
+    'all of the text was cached, and the rest of what was cached is images',
+  );
+  t.equal(cost('openai', 'gpt-4o', images), cost('openai', 'gpt-4o', {}));
+  t.equal(
+    cost('xai', 'grok-4', { ...images, cachedTokens: 900 }),
+    cost('xai', 'grok-4', { cachedTokens: 900 }),
+  );
 });
 
 t.test('a call has the price of its day', async (t) => {
