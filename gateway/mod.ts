@@ -35,6 +35,7 @@ import {
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createResponseCache, watchErasures } from './cache/mod.ts';
+import { allowOrigins } from './cross-origin.ts';
 import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
@@ -181,7 +182,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   });
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
   const server = await serve({
-    fetch: app.fetch,
+    fetch: allowOrigins(app.fetch, config.allowedOrigins),
     formatError: (error) => JSON.stringify(OPENAI_ERRORS.body(errorDetails(error))),
     host: config.host,
     port: config.gatewayPort,

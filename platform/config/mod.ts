@@ -30,6 +30,8 @@ export type Config = {
   sharePort: boolean;
   /** The descriptors of a bound socket that this process was given for the gateway; none: host and port are used. */
   gatewaySocketFds: readonly number[];
+  /** Origins of the pages that may call the gateway, as browsers write them. */
+  allowedOrigins: readonly string[];
   apiPort: number;
   /** Whether the API serves the dashboard. */
   hasDashboard: boolean;
@@ -128,6 +130,7 @@ export function readConfig(environment: Environment): ConfigResult {
     gateways: values.GATEWAYS,
     sharePort: values.GATEWAY_SHARE_PORT === 'true',
     gatewaySocketFds: socketFdsOf(values),
+    allowedOrigins: values.GATEWAY_ALLOWED_ORIGINS ?? [],
     apiPort: values.API_PORT,
     hasDashboard: values.API_DASHBOARD === 'true',
     publicUrl: values.PUBLIC_URL ?? null,

@@ -1,5 +1,5 @@
 /** The variables of ports, sockets and TLS. */
-import { pagesOrigin } from './texts.ts';
+import { pageOrigins, pagesOrigin } from './texts.ts';
 import { choice, integer, optionalInteger, optionalText, text } from './variable.ts';
 
 const MAX_PORT = 65_535;
@@ -42,6 +42,12 @@ export const NETWORK_VARIABLES = {
     roles: ['gateway'],
     description:
       'How many descriptors from `GATEWAY_SOCKET_FD` on are that socket. The process accepts a connection of each in a turn of its event loop; `npm start` passes 8, divided among its gateways.',
+  }),
+  GATEWAY_ALLOWED_ORIGINS: pageOrigins({
+    group: 'Network',
+    roles: ['gateway'],
+    description:
+      'Pages that may call the gateway from browsers ([more](api/endpoints.md#browsers)). Without it no page may.',
   }),
   API_PORT: integer(0, MAX_PORT, {
     default: 8_585,

@@ -91,6 +91,33 @@ export function pagesOrigin(about: About) {
   );
 }
 
+/** Browsers' spelling of an origin. There is none of `null`, which every sandboxed page has. */
+const ORIGIN = /^[a-z][a-z0-9+.-]*:\/\/[^\s/?#@*]+$/;
+
+/** Origins of pages, also of programs with schemes of their own (`app://obsidian.md`). */
+export function pageOrigins(about: About) {
+  const form = 'origins like https://app.example.com, without a path, with commas between them';
+  return decoded<string[]>(
+    form,
+    (text) => {
+      const entries = listOf(text);
+      const bad = entries.find((entry) => originOf(entry) === null);
+      return bad === undefined
+        ? { value: entries.map((entry) => originOf(entry)!) }
+        : { problem: `must be ${form}, but one is ${quoted(bad)}` };
+    },
+    about,
+  );
+}
+
+/** Returns an origin as browsers send it: its host in lower case, without the port that its scheme implies. */
+function originOf(text: string): string | null {
+  const bare = withoutSlashes(text).toLowerCase();
+  if (!ORIGIN.test(bare) || !URL.canParse(bare)) return null;
+  const { protocol, origin } = new URL(bare);
+  return protocol === 'https:' || protocol === 'http:' ? origin : bare;
+}
+
 /** The address of an HTTP proxy. */
 export function proxy(about: About) {
   const form = 'an address like http://user:password@proxy:3128, with http or https and without a path';

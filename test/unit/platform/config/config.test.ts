@@ -63,6 +63,30 @@ t.test('PUBLIC_URL is an origin of https, or of http on loopback', async (t) => 
   }
 });
 
+t.test('GATEWAY_ALLOWED_ORIGINS has origins as browsers write them', async (t) => {
+  t.same(configOf({}).allowedOrigins, [], 'no page may call the gateway');
+  const text = 'https://App.Example.com/, http://localhost:5173,https://a.example:443, app://obsidian.md';
+  t.same(configOf({ GATEWAY_ALLOWED_ORIGINS: text }).allowedOrigins, [
+    'https://app.example.com',
+    'http://localhost:5173',
+    'https://a.example',
+    'app://obsidian.md',
+  ]);
+  for (const bad of [
+    '*',
+    'null',
+    'app.example.com',
+    'https://*.example.com',
+    'https://a.example/path',
+    'https://',
+  ]) {
+    const read = readConfig({ GATEWAY_ALLOWED_ORIGINS: `https://app.example.com,${bad}` });
+    const problem =
+      'GATEWAY_ALLOWED_ORIGINS must be origins like https://app.example.com, without a path, with commas between them, but one is';
+    t.same(read, { ok: false, problems: [`${problem} "${bad}"`] });
+  }
+});
+
 t.test('the variables of a provider are those that its own tools read', async (t) => {
   const { providers } = configOf({
     OPENAI_API_KEY: 'sk-1',
