@@ -11,10 +11,11 @@ import os
 import random
 import struct
 import sys
-from types import FunctionType
+from types import FunctionType, ModuleType
 
 CONNECTION = 3
 FILE_NAME = '<evaluator>'
+MODULE_NAME = 'evaluator'
 MAX_PRINTED_BYTES = 16 * 1024
 MAX_MESSAGE_LENGTH = 500
 LONGEST_NAME = 100
@@ -155,6 +156,7 @@ def do_job(reserve):
             answer_next(call, takes_record, read_frame(), job['labels'], printed)
     except BaseException as error:
         reserve.clear()
+        forget_module()
         answer_failure(error, printed)
     # A closed connection tells the service that there was one answer; the end of the process takes longer.
     _close(CONNECTION)
@@ -188,6 +190,14 @@ def answer_failure(error, printed):
         answer(FAILURE, printed, texts=texts, place=(failure.line, failure.column))
     except MemoryError:
         _exit(NO_MEMORY_TO_ANSWER)
+
+
+def forget_module():
+    """Frees the code's module, with what it holds: an answer needs memory."""
+    try:
+        sys.modules.pop(MODULE_NAME, None)
+    except BaseException:
+        pass  # the code may have replaced the table
 
 
 def release(error):
@@ -266,7 +276,9 @@ def load(code):
         raise Failure('py_syntax_error', _str(error), line) from None
     except (MemoryError, RecursionError, OverflowError):
         raise Failure('py_syntax_error', 'The source is nested too deeply for Python to compile it') from None
-    namespace = {'__name__': 'evaluator'}
+    # Dataclasses look for annotations that are text in the module of their class.
+    module = sys.modules[MODULE_NAME] = ModuleType(MODULE_NAME)
+    namespace = module.__dict__
     _exec(program, namespace)
     return as_call(namespace.get('evaluate'), 'evaluate' in namespace)
 

@@ -244,6 +244,17 @@ t.test('code may begin with a future statement, as many files of Python do', asy
   t.equal(brief((await sandbox.evaluate({ code, input, output })).outcome), 1);
 });
 
+t.test('dataclasses can have annotations that are text', async (t) => {
+  const sandbox = await openSandbox(t);
+  const rest = (annotation: string) =>
+    `import dataclasses\n@dataclasses.dataclass\nclass P:\n  x: ${annotation}\n` +
+    'def evaluate(input, output):\n  return P(3).x';
+  for (const code of [rest('"int"'), `from __future__ import annotations\n${rest('int')}`]) {
+    const { outcome } = await sandbox.evaluate({ code, input, output });
+    t.equal(brief(outcome), 3, messageOf(outcome));
+  }
+});
+
 t.test('modules that load other modules on first use work in the sandbox', async (t) => {
   const sandbox = await openSandbox(t);
   const code = define(`
