@@ -39,7 +39,7 @@ type Queue<Job, Result> = {
 type LaneOptions<Job, Result> = {
   log: Logger;
   queue: Queue<Job, Result>;
-  /** Maximum number of jobs held at a time. */
+  /** Maximum number of jobs held at a time, beside the spare ones of organizations that hold none. */
   capacity: number;
   /** Returns what tells a job from all others of the queue. */
   idOf(job: Job): string;
@@ -60,6 +60,11 @@ const LATE_MS = LEASE_MS / 2;
 const RETRY_MS = 500;
 /** Maximum share of the capacity for one organization, so that others find room at once when they have work. */
 const MAX_ORGANIZATION_SHARE = 0.5;
+/**
+ * Places beyond the capacity, as a share of it, each for an organization that holds none here. Without them two organizations whose
+ * judges hang fill all places, and everyone else waits for as long as a judge may take. More would be more than the operator set.
+ */
+const SPARE_SHARE = 0.25;
 
 export class Lane<Job extends { organizationId: string }, Result> {
   readonly #options: LaneOptions<Job, Result>;
@@ -93,7 +98,7 @@ export class Lane<Job extends { organizationId: string }, Result> {
       const { jobs, dueInMs } = await this.#claim();
       for (const group of this.#options.group(jobs)) this.#begin(group);
       // Otherwise more may be due: claims again at once.
-      if (jobs.length === 0 || this.#freeCapacity() === 0) await this.#sleep(dueInMs);
+      if (jobs.length === 0 || this.#freeCapacity() <= 0) await this.#sleep(dueInMs);
     }
     await Promise.all(this.#running);
     clearInterval(renewing);
@@ -111,23 +116,32 @@ export class Lane<Job extends { organizationId: string }, Result> {
     if (held.length > 0) await this.#options.queue.release(held);
   }
 
+  /** Negative while spare places are taken. */
   #freeCapacity(): number {
     return this.#options.capacity - this.#held.size;
   }
 
-  async #claim(): Promise<Claimed<Job>> {
-    const limit = this.#freeCapacity();
-    if (limit === 0) return { jobs: [], dueInMs: null };
-    const { queue, capacity } = this.#options;
-    const roomOfOthers = Math.max(1, Math.floor(capacity * MAX_ORGANIZATION_SHARE));
+  #room(): Room {
+    const { capacity } = this.#options;
+    const free = this.#freeCapacity();
+    const isFull = free <= 0;
+    const roomOfOthers = isFull ? 1 : Math.max(1, Math.floor(capacity * MAX_ORGANIZATION_SHARE));
     const roomByOrganization = new Map<string, number>();
     for (const { organizationId } of this.#held.values()) {
       roomByOrganization.set(organizationId, (roomByOrganization.get(organizationId) ?? roomOfOthers) - 1);
     }
+    const limit = isFull ? Math.ceil(capacity * SPARE_SHARE) + free : free;
+    return { limit, roomByOrganization, roomOfOthers };
+  }
+
+  async #claim(): Promise<Claimed<Job>> {
+    const room = this.#room();
+    if (room.limit === 0) return { jobs: [], dueInMs: null };
+    const { queue } = this.#options;
     try {
       // Else work under way here, whose lease has run out, would be claimed once more, and done and paid twice.
       if (this.#held.size > 0 && performance.now() - this.#renewedAt > LATE_MS) await this.#renewHeld();
-      return await queue.claim({ limit, roomByOrganization, roomOfOthers });
+      return await queue.claim(room);
     } catch (error) {
       if (!isStoreUnavailable(error))
         this.#failures.note('error', { error: describeError(error) }, `cannot claim ${queue.what}`);

@@ -91,7 +91,7 @@ export type Config = {
     certFile: string | null;
   };
   evaluators: {
-    /** Calls of judges and external services at a time, in one process. */
+    /** Calls of judges and external services at a time, in one process, beside a quarter for organizations that have none. */
     remoteConcurrency: number;
     /** Python evaluations at a time, in one process. */
     pythonConcurrency: number;

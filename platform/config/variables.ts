@@ -186,7 +186,8 @@ export const VARIABLES = Type.Object({
     default: 32,
     group: 'Evaluators',
     roles: ['evaluators'],
-    description: 'Calls of judges and external services at a time, in one process.',
+    description:
+      'Calls of judges and external services at a time, in one process; a quarter more for organizations that have none under way.',
   }),
   PYTHON_CONCURRENCY: integer(1, 64, {
     default: 4,

@@ -109,36 +109,59 @@ const states = async (world: World): Promise<Record<string, number>> => {
   return Object.fromEntries(rows.map(({ state, count }) => [state, count]));
 };
 
-t.test('a lane holds at most its capacity, and at most half of it for one organization', async (t) => {
+t.test(
+  'a lane holds at most its capacity, half of it for one organization, and one more for one that has none',
+  async (t) => {
+    const world = await startWorld(t);
+    const [first, second, third] = [await judge(world), await judge(world), await judge(world)];
+    await first.schedule(30);
+    const { lane, open, begun, endAll, most } = startLane(t, world.sql, { capacity: 8 });
+    await waitFor('half of the capacity to be used', () => open.length === 4);
+    await second.schedule(30);
+    lane.wake();
+    await waitFor('the other half to be used', () => open.length === 8);
+    const holders = () => Map.groupBy(open, ({ job }) => job.organizationId);
+    t.same(
+      [...holders().values()].map((own) => own.length),
+      [4, 4],
+    );
+    t.equal(lane.held, 8);
+    await third.schedule(30);
+    lane.wake();
+    await waitFor('the organization that came last to have a place', () => open.length === 9);
+    t.equal(holders().get(third.evaluator.organizationId)?.length, 1);
+    for (const { job, end } of [...open]) if (job.organizationId !== third.evaluator.organizationId) end();
+    await waitFor('the freed places to be used', () => begun.length > 9);
+    await waitFor('all evaluations to be done', async () => {
+      endAll();
+      return (await states(world)).completed === 90;
+    });
+    t.ok(most() <= 9, `${most()} at a time`);
+    t.equal(new Set(begun).size, begun.length, 'no evaluation was done twice');
+    await waitFor('nothing to be held', () => lane.held === 0);
+  },
+);
+
+t.test('organizations that fill a lane for long keep no other from it, up to a quarter more', async (t) => {
   const world = await startWorld(t);
-  const [first, second, third] = [await judge(world), await judge(world), await judge(world)];
-  await first.schedule(30);
-  const { lane, open, begun, endAll, most } = startLane(t, world.sql, { capacity: 8 });
-  await waitFor('half of the capacity to be used', () => open.length === 4);
-  await second.schedule(30);
+  const judges = await Promise.all(Array.from({ length: 6 }, () => judge(world)));
+  for (const { schedule } of judges.slice(0, 2)) await schedule(30);
+  const { lane, open, endAll, most } = startLane(t, world.sql, { capacity: 8 });
+  await waitFor('the lane to be full', () => open.length === 8);
+  for (const { schedule } of judges.slice(2)) await schedule(1);
   lane.wake();
-  await waitFor('the other half to be used', () => open.length === 8);
-  const holders = () => Map.groupBy(open, ({ job }) => job.organizationId);
+  await waitFor('two more organizations to have a place', () => open.length === 10);
+  await sleep(300);
+  const held = Map.groupBy(open, ({ job }) => job.organizationId);
   t.same(
-    [...holders().values()].map((own) => own.length),
-    [4, 4],
+    [...held.values()].map((own) => own.length),
+    [4, 4, 1, 1],
   );
-  t.equal(lane.held, 8);
-  await third.schedule(30);
-  lane.wake();
-  open[0]!.end();
-  await waitFor('the freed place to be used', () => begun.length > 8);
-  t.equal(open.length, 8);
-  let hasCome = false;
   await waitFor('all evaluations to be done', async () => {
-    hasCome ||= holders().has(third.evaluator.organizationId);
     endAll();
-    return (await states(world)).completed === 90;
+    return (await states(world)).completed === 64;
   });
-  t.ok(hasCome);
-  t.equal(most(), 8);
-  t.equal(new Set(begun).size, begun.length, 'no evaluation was done twice');
-  await waitFor('nothing to be held', () => lane.held === 0);
+  t.equal(most(), 10);
 });
 
 t.test('evaluations that never end delay no other organization', async (t) => {
