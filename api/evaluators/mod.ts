@@ -30,7 +30,7 @@ export { maxCostOf } from './runs.ts';
 export { findScoreRange, findScoreRanges } from './score-range.ts';
 export { StatsJson, StatsQuery } from './stats.ts';
 export { createTrials } from './trials.ts';
-export { ExternalTestJson, LlmTestJson, PythonTestJson } from './try-out.ts';
+export { ExternalTestJson, LlmTestJson, PythonTestJson, TEST_INPUT_PATHS } from './try-out.ts';
 export { VersionJson, VersionsQuery } from './versions.ts';
 
 /**

@@ -14,6 +14,7 @@ import {
   type TrialDefinition,
 } from '#core/contracts/trial.ts';
 import { isImported, type Scope } from '#core/evaluations/mod.ts';
+import { type MemberPath, parseExactJson } from '#core/json/mod.ts';
 import type { Outcome } from '#core/scoring/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import type { ExternalTestBody, LlmTestBody, PythonTestBody, TestInputBody } from './bodies.ts';
@@ -76,18 +77,31 @@ export const ExternalTestJson = Type.Object(
 export type ExternalTestJson = Static<typeof ExternalTestJson>;
 
 export type TryOut = {
-  llm(organizationId: string, body: LlmTestBody): Promise<LlmTestJson>;
-  python(organizationId: string, body: PythonTestBody): Promise<PythonTestJson>;
-  external(organizationId: string, body: ExternalTestBody): Promise<ExternalTestJson>;
+  llm(organizationId: string, sent: Sent<LlmTestBody>): Promise<LlmTestJson>;
+  python(organizationId: string, sent: Sent<PythonTestBody>): Promise<PythonTestJson>;
+  external(organizationId: string, sent: Sent<ExternalTestBody>): Promise<ExternalTestJson>;
 };
 
 const DEFAULT_NAME = 'Test';
 const LLM_TEMPLATE_PATH = ['evaluatorConfig', 'evaluator_llm_template'];
 const readLlmTemplate = llmTemplateReader(LLM_TEMPLATE_PATH);
 
+/** The members of a try-out that are read as they were written: numbers keep their digits, as those of records do. */
+export const TEST_INPUT_PATHS: readonly MemberPath[] = [
+  ['testInput', 'inputBody'],
+  ['testInput', 'outputBody'],
+  ['testInput', 'inputs'],
+  ['testInput', 'expected'],
+];
+
+/** A try-out, and the members at `TEST_INPUT_PATHS`. */
+type Sent<Body> = { body: Body; written: readonly (Buffer | null)[] };
+
 /** Returns a body as the text that a record would hold; a string has to be JSON itself. */
-function bodyText(value: unknown, path: string): string {
-  if (typeof value !== 'string') return writeJson(value, path);
+function bodyText(written: Buffer, path: string): string {
+  const text = written.toString();
+  if (!text.startsWith('"')) return text;
+  const value = JSON.parse(text) as string;
   try {
     JSON.parse(value);
     return value;
@@ -99,39 +113,32 @@ function bodyText(value: unknown, path: string): string {
   }
 }
 
-function writeJson(value: unknown, path: string): string {
-  try {
-    return JSON.stringify(value);
-  } catch {
-    throw new AssayError('invalid_body', `${path} is nested too deep`);
-  }
-}
-
-function readTestInput({ inputBody, outputBody, sessionId, inputs, expected }: TestInputBody): TestInput {
+function readTestInput(sessionId: string | undefined, written: Sent<unknown>['written']): TestInput {
+  const [inputBody = null, outputBody = null, inputs = null, expected = null] = written;
   return {
     ...(sessionId === undefined
       ? readBodies(inputBody, outputBody)
       : readSessionId(sessionId, inputBody, outputBody)),
-    inputs: (inputs ?? {}) as Record<string, unknown>,
-    ...(expected !== undefined && { expected: writeJson(expected, 'testInput.expected') }),
+    inputs: inputs === null ? {} : (parseExactJson(inputs.toString()) as Record<string, unknown>),
+    ...(expected !== null && { expected: expected.toString() }),
   };
 }
 
 function readBodies(
-  inputBody: unknown,
-  outputBody: unknown,
+  inputBody: Buffer | null,
+  outputBody: Buffer | null,
 ): Pick<TestInput, 'requestText' | 'responseText'> {
-  const missing = inputBody === undefined ? 'inputBody' : outputBody === undefined ? 'outputBody' : null;
-  if (missing !== null)
-    throw new AssayError('invalid_body', `testInput.${missing} is required without testInput.sessionId`);
-  return {
-    requestText: bodyText(inputBody, 'testInput.inputBody'),
-    responseText: bodyText(outputBody, 'testInput.outputBody'),
-  };
+  if (inputBody !== null && outputBody !== null)
+    return {
+      requestText: bodyText(inputBody, 'testInput.inputBody'),
+      responseText: bodyText(outputBody, 'testInput.outputBody'),
+    };
+  const missing = inputBody === null ? 'inputBody' : 'outputBody';
+  throw new AssayError('invalid_body', `testInput.${missing} is required without testInput.sessionId`);
 }
 
-function readSessionId(sessionId: string, ...bodies: readonly unknown[]) {
-  if (bodies.some((body) => body !== undefined)) {
+function readSessionId(sessionId: string, ...bodies: readonly (Buffer | null)[]) {
+  if (bodies.some((body) => body !== null)) {
     const message = 'testInput.sessionId takes the place of testInput.inputBody and testInput.outputBody';
     throw new AssayError('invalid_body', message);
   }
@@ -191,7 +198,7 @@ function llmTestJson({
 export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: DefineOptions): TryOut {
   const run = (
     organizationId: string,
-    body: { testInput: TestInputBody; evaluatorName?: string },
+    { body, written }: Sent<{ testInput: TestInputBody; evaluatorName?: string }>,
     definition: TrialDefinition,
   ): Promise<TestTrialResult> =>
     trials.run({
@@ -199,13 +206,14 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
       body: {
         kind: 'test',
         evaluatorName: storableText(body.evaluatorName ?? DEFAULT_NAME),
-        testInput: readTestInput(body.testInput),
+        testInput: readTestInput(body.testInput.sessionId, written),
         ...definition,
       },
     });
 
   return {
-    async llm(organizationId, body) {
+    async llm(organizationId, sent) {
+      const { body } = sent;
       const scoringType = body.evaluatorConfig.evaluator_scoring_type;
       const llmTemplate = readLlmTemplate(
         scoringType,
@@ -214,15 +222,16 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
       );
       const at = LLM_TEMPLATE_PATH.join('.');
       await checkJudges(checkJudgeModel, { organizationId, template: llmTemplate, at });
-      return llmTestJson(await run(organizationId, body, { scoringType, llmTemplate }));
+      return llmTestJson(await run(organizationId, sent, { scoringType, llmTemplate }));
     },
 
-    async python(organizationId, body) {
+    async python(organizationId, sent) {
+      const { body } = sent;
       const { code, categories, limits } = body;
       checkCode(code, 'code');
       if (categories !== undefined) checkCategories(categories, 'categories');
       const codeTemplate = { code, ...(categories && { categories }), ...(limits && { limits }) };
-      const result = await run(organizationId, body, { scoringType: 'PYTHON', codeTemplate });
+      const result = await run(organizationId, sent, { scoringType: 'PYTHON', codeTemplate });
       const { score, label, reasoning } = scoreOf(result.outcome);
       return {
         output: score,
@@ -234,7 +243,8 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
       };
     },
 
-    async external(organizationId, body) {
+    async external(organizationId, sent) {
+      const { body } = sent;
       const read = readExternalConfig(body.external_config, { checkUrl });
       if (isImported(read.config.adapter))
         throw new AssayError(
@@ -243,7 +253,7 @@ export function createTryOut({ trials, secrets, checkUrl, checkJudgeModel }: Def
         );
       const owner = { organizationId, evaluatorId: TRIAL_EVALUATOR_ID };
       const sealed = sealSecrets(secrets, read.secrets, owner);
-      const { outcome, durationMs } = await run(organizationId, body, {
+      const { outcome, durationMs } = await run(organizationId, sent, {
         scoringType: 'EXTERNAL',
         externalConfig: read.config,
         sealedSecrets: sealed === null ? null : sealed.toString('base64'),

@@ -24,11 +24,12 @@ import {
   RunJson,
   StatsJson,
   StatsQuery,
+  TEST_INPUT_PATHS,
   VersionJson,
   VersionsQuery,
 } from '../evaluators/mod.ts';
 import { authorized, type Keys } from './access.ts';
-import { jsonBody, parameters, reply, uuids } from './declare.ts';
+import { jsonBody, jsonBodyAsWritten, parameters, reply, uuids } from './declare.ts';
 
 export type EvaluatorRoutesOptions = { keys: Keys; evaluators: EvaluatorService };
 
@@ -125,26 +126,38 @@ function history({ keys, evaluators: { versions, retryAll } }: EvaluatorRoutesOp
 function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
   return authorized(keys, 'write', TAG)
     .post('/v1/evaluator/llm/test', ({ key, body }) => tryOut.llm(key.organizationId, body), {
-      body: jsonBody(LlmTestBody, {
-        evaluatorConfig: { evaluator_scoring_type: 'LLM-BOOLEAN', evaluator_llm_template: template },
-        testInput,
-      }),
+      body: jsonBodyAsWritten(
+        LlmTestBody,
+        {
+          evaluatorConfig: { evaluator_scoring_type: 'LLM-BOOLEAN', evaluator_llm_template: template },
+          testInput,
+        },
+        { asWritten: TEST_INPUT_PATHS },
+      ),
       response: reply(LlmTestJson),
       detail: { summary: 'Tries out a judge; nothing is kept' },
     })
     .post('/v1/evaluator/python/test', ({ key, body }) => tryOut.python(key.organizationId, body), {
-      body: jsonBody(PythonTestBody, {
-        code: 'def evaluate(input, output):\n    return len(output)\n',
-        testInput,
-      }),
+      body: jsonBodyAsWritten(
+        PythonTestBody,
+        {
+          code: 'def evaluate(input, output):\n    return len(output)\n',
+          testInput,
+        },
+        { asWritten: TEST_INPUT_PATHS },
+      ),
       response: reply(PythonTestJson),
       detail: { summary: 'Tries out Python in the sandbox; nothing is kept' },
     })
     .post('/v1/evaluator/external/test', ({ key, body }) => tryOut.external(key.organizationId, body), {
-      body: jsonBody(ExternalTestBody, {
-        external_config: { adapter: 'http', url: 'https://scores.example.com/score' },
-        testInput,
-      }),
+      body: jsonBodyAsWritten(
+        ExternalTestBody,
+        {
+          external_config: { adapter: 'http', url: 'https://scores.example.com/score' },
+          testInput,
+        },
+        { asWritten: TEST_INPUT_PATHS },
+      ),
       response: reply(ExternalTestJson),
       detail: { summary: 'Tries out a scoring service; nothing is kept' },
     });

@@ -37,7 +37,13 @@ const SPARE_TRIALS = 8;
 /** Age at which a trial is deleted: the API never waits so long. */
 const DELETED_AFTER = '10 minutes';
 
-type ClaimedTrial = { trialId: string; organizationId: string; body: TrialBody };
+type ClaimedTrial = {
+  trialId: string;
+  organizationId: string;
+  body: TrialBody;
+  /** The prompt variables of `body` as JSON: the digits that a double does not hold are lost in it. */
+  inputs: string | null;
+};
 
 /** Serves trials until it is stopped. The stop waits for those under way. */
 export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
@@ -72,13 +78,13 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
     running.add(run);
   }
 
-  async function serve({ trialId, organizationId, body }: ClaimedTrial): Promise<void> {
+  async function serve(trial: ClaimedTrial): Promise<void> {
     try {
-      const result = await runTrial(organizationId, trialId, body, options);
+      const result = await runTrial(trial, options);
       await sql.begin(async (tx) => {
         await tx`
-          update assay.evaluator_trials set result = ${storableJson(result).text}::text::jsonb where trial_id = ${trialId}`;
-        await tx`select pg_notify(${TRIAL_RESULTS_CHANNEL}, ${trialId})`;
+          update assay.evaluator_trials set result = ${storableJson(result).text}::text::jsonb where trial_id = ${trial.trialId}`;
+        await tx`select pg_notify(${TRIAL_RESULTS_CHANNEL}, ${trial.trialId})`;
       });
     } catch (error) {
       // The API, which waits for the result, times out.
@@ -117,13 +123,11 @@ async function claimTrials(sql: Sql, underWay: ReadonlyMap<string, number>): Pro
        select trial_id from placed join assay.evaluator_trials t using (trial_id)
         where t.taken_at is null and (place = 1 or not ${isFull}::bool)
         order by place, t.created_at limit ${limit} for update of t skip locked))
-    returning trial_id as "trialId", organization_id as "organizationId", body`;
+    returning trial_id as "trialId", organization_id as "organizationId", body, (body #> '{testInput,inputs}')::text as inputs`;
 }
 
 async function runTrial(
-  organizationId: string,
-  trialId: string,
-  body: TrialBody,
+  { trialId, organizationId, body, inputs }: ClaimedTrial,
   { sql, sandbox, scorer, secrets, clock }: TrialsOptions,
 ): Promise<TrialResult> {
   if (body.kind === 'compile') {
@@ -148,7 +152,7 @@ async function runTrial(
       : await loadSessions(sql, [{ organizationId, sessionId, createdAt: null, requestId: null }]);
   const call = {
     ...input,
-    inputs: JSON.stringify(input.inputs),
+    inputs,
     ...(session !== undefined && { session }),
     requestId: trialId,
     status: 200,

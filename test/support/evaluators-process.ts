@@ -11,6 +11,8 @@ import { type Database, type Owner, silentLog } from './world.ts';
 export type EvaluatorsProcess = {
   /** What it was asked, in order. */
   bodies: TrialBody[];
+  /** The prompt variables of each, as text. */
+  inputs: (string | null)[];
   /** How it answers; null: it takes the trial and never answers. */
   answer: (body: TrialBody) => TrialResult | null;
   /** Whether it tells that it has answered. */
@@ -50,14 +52,22 @@ export function tested(outcome: Outcome, rest: Partial<TestTrialResult> = {}): T
 
 /** Starts one; resolves when it listens. */
 async function startEvaluatorsProcess({ sql }: Database): Promise<EvaluatorsProcess> {
-  const started: EvaluatorsProcess = { bodies: [], answer: usualAnswer, tells: true, stop: async () => {} };
+  const started: EvaluatorsProcess = {
+    bodies: [],
+    inputs: [],
+    answer: usualAnswer,
+    tells: true,
+    stop: async () => {},
+  };
   const under = new Set<Promise<void>>();
   async function take(trialId: string): Promise<void> {
-    const [row] = await sql<{ body: TrialBody }[]>`
+    const [row] = await sql<{ body: TrialBody; inputs: string | null }[]>`
       update assay.evaluator_trials set taken_at = now()
-      where trial_id = ${trialId} and taken_at is null returning body`;
+      where trial_id = ${trialId} and taken_at is null
+      returning body, (body #> '{testInput,inputs}')::text as inputs`;
     if (row === undefined) return;
     started.bodies.push(row.body);
+    started.inputs.push(row.inputs);
     const result = started.answer(row.body);
     if (result === null) return;
     await sql`update assay.evaluator_trials set result = ${JSON.stringify(result)}::text::jsonb

@@ -180,6 +180,22 @@ t.test('a Python trial returns its score, label, reasoning and printed output', 
   ]);
 });
 
+t.test(
+  'a trial passes on bodies, inputs and what is expected with all digits of their numbers',
+  async (t) => {
+    const id = '12345678901234567890';
+    const members = `"inputBody":{"id":${id}},"outputBody":{"id":${id}},"inputs":{"id":${id}},"expected":[${id}]`;
+    // A body of more than 64 KiB is read in another way.
+    for (const space of ['', ' '.repeat(100_000)]) {
+      const raw = `{"code":${JSON.stringify(CODE)},${space}"testInput":{${members}}}`;
+      t.equal((await api.call('/v1/evaluator/python/test', { method: 'POST', raw })).status, 200);
+      const { testInput: given } = api.process.bodies.at(-1) as TestTrial;
+      t.match(given, { requestText: `{"id":${id}}`, responseText: `{"id":${id}}`, expected: `[${id}]` });
+      t.equal(api.process.inputs.at(-1), `{"id": ${id}}`, 'as text, from the row');
+    }
+  },
+);
+
 t.test('an external trial passes its secrets on sealed', async (t) => {
   t.strictSame(
     await api.make('/v1/evaluator/external/test', { external_config: EXTERNAL.external_config, testInput }),

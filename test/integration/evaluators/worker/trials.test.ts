@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { type TestTrial, TRIAL_EVALUATOR_ID } from '#core/contracts/trial.ts';
+import { parseExactJson } from '#core/json/mod.ts';
 import { createLogger } from '#platform/observability/log.ts';
 import { createListener, type Listener } from '#platform/postgres/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
@@ -138,6 +139,11 @@ t.test('code with a third parameter gets the bodies and the prompt variables of 
   t.match(await run({ organizationId, body }), {
     outcome: { state: 'completed', score: 1 },
     traces: "user assistant {'audience': 'children'}\n",
+  });
+  // An object parsed as `JSON.parse` does would have another number.
+  body.testInput.inputs = parseExactJson('{"order":12345678901234567890}') as Record<string, unknown>;
+  t.match(await run({ organizationId, body }), {
+    traces: "user assistant {'order': 12345678901234567890}\n",
   });
 });
 
