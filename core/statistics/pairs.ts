@@ -30,8 +30,8 @@ export type Paired = {
 /** A power of two, which rounds nothing: the sum of up to as many of the largest values is infinite without it. */
 const DIVISOR = 1_024;
 
-/** `total` is divided by `DIVISOR`. */
-type Sum = { cluster: string | null; total: number; count: number };
+/** `total`, and `size`, the sum of absolute values, are divided by `DIVISOR`. */
+type Sum = { cluster: string | null; total: number; size: number; count: number };
 
 function sumByItem(runs: readonly Run[]): Map<string, Sum> {
   const sums = new Map<string, Sum>();
@@ -41,9 +41,11 @@ function sumByItem(runs: readonly Run[]): Map<string, Sum> {
     .toSorted((left, right) => left.repetition - right.repetition);
   for (const { itemId, cluster, value } of ordered) {
     const sum = sums.get(itemId);
-    if (sum === undefined) sums.set(itemId, { cluster, total: value / DIVISOR, count: 1 });
+    const divided = value / DIVISOR;
+    if (sum === undefined) sums.set(itemId, { cluster, total: divided, size: Math.abs(divided), count: 1 });
     else {
-      sum.total += value / DIVISOR;
+      sum.total += divided;
+      sum.size += Math.abs(divided);
       sum.count += 1;
     }
   }
@@ -57,6 +59,17 @@ export function itemMean(runs: readonly Run[]): { items: number; mean: number | 
 }
 
 /**
+ * Returns whether the means of two sums differ by no more than rounding: 0.1, 0.2 and 0.3 add up to more than 0.3, 0.2 and 0.1
+ * do. Values that were measured once are not rounded.
+ */
+function areMeansEqual(one: Sum, other: Sum): boolean {
+  const count = Math.max(one.count, other.count);
+  if (count === 1) return one.total === other.total;
+  const largest = Math.max(one.size / one.count, other.size / other.count);
+  return Math.abs(one.total / one.count - other.total / other.count) <= count * Number.EPSILON * largest;
+}
+
+/**
  * Pairs two sides: averages the repetitions of each item, and joins the items that both sides have. Repetitions are averaged
  * first because they are no further evidence about other items. The cluster of a pair is that of its baseline runs.
  */
@@ -67,11 +80,12 @@ export function pairRuns(baseline: readonly Run[], candidate: readonly Run[]): P
   const pairs = shared.map((itemId) => {
     const [one, other] = [before.get(itemId)!, after.get(itemId)!];
     repetitions = Math.max(repetitions, one.count, other.count);
+    const candidate = areMeansEqual(one, other) ? one : other;
     return {
       itemId,
       cluster: one.cluster,
       baseline: (one.total / one.count) * DIVISOR,
-      candidate: (other.total / other.count) * DIVISOR,
+      candidate: (candidate.total / candidate.count) * DIVISOR,
     };
   });
   return {

@@ -19,6 +19,9 @@ const MOST_PAIRS_EXACT = 50;
 /** With ties or zeros the exact distribution, given the ranks, is used up to here. */
 const MOST_TIED_PAIRS_EXACT = 13;
 
+/** Differences that are closer than this share of the largest are equal: 0.3 less 0.2 is not 0.2 less 0.1 in binary fractions. */
+const CLOSE = 1e-12;
+
 type Ranks = {
   /** Twice the rank of each absolute difference: with ties in it, a rank may be half of a whole number. */
   doubled: number[];
@@ -31,10 +34,11 @@ type Ranks = {
 /** Ranks the absolute values of differences other than 0; equal ones share the middle of their ranks. */
 function rank(differences: readonly number[]): Ranks {
   const sorted = differences.toSorted((left, right) => Math.abs(left) - Math.abs(right));
+  const near = CLOSE * Math.abs(sorted.at(-1) ?? 0);
   const ranks: Ranks = { doubled: [], positive: 0, tieTerm: 0 };
   for (let start = 0; start < sorted.length; ) {
     let end = start;
-    while (end < sorted.length && Math.abs(sorted[end]!) === Math.abs(sorted[start]!)) end += 1;
+    while (end < sorted.length && Math.abs(sorted[end]!) - Math.abs(sorted[start]!) <= near) end += 1;
     const doubled = start + end + 1;
     for (let index = start; index < end; index += 1) {
       ranks.doubled.push(doubled);
@@ -76,7 +80,8 @@ function approximatePValue({ doubled, positive, tieTerm }: Ranks): number {
  * Tests whether paired differences are symmetric about 0 (F. Wilcoxon, Biometrics Bulletin 1, 1945), as scipy.stats.wilcoxon
  * does by default: zeros are dropped (zero_method "wilcox"). The p value is exact up to 50 pairs when there are neither zeros
  * nor equal absolute differences, and up to 13 pairs with them; otherwise it is the normal approximation with the correction
- * for ties and without one for continuity. Without any difference p is 1, where scipy gives none from 14 pairs on.
+ * for ties and without one for continuity. Differences that rounding alone makes unequal are equal, as scipy advises to make them
+ * before. Without any difference p is 1, where scipy gives none from 14 pairs on.
  */
 export function wilcoxonTest(differences: readonly number[]): Wilcoxon {
   const others = differences.filter((difference) => difference !== 0);

@@ -56,6 +56,41 @@ t.test('repetitions are averaged within items, and items of one side alone are c
   });
 });
 
+t.test('repetitions that differ in their order, or by rounding alone, are no difference', async (t) => {
+  const repeated = (...values: number[]) =>
+    Array.from({ length: 30 }, (_, item) => values.map((value, at) => run(`${item}`, value, null, at))).flat();
+  const range = { low: 0, high: 1 };
+  for (const [before, after] of [
+    [repeated(0.1, 0.2, 0.3), repeated(0.3, 0.2, 0.1)],
+    [repeated(0.1, 0.2), repeated(0.3, 0)],
+    [repeated(-0.3, 0.1, 0.2, 0.6), repeated(0.2, 0.6, 0.1, -0.3)],
+  ] as const) {
+    t.match(compare(before, after, 'ordinal', { range, margin: 0.2 }), {
+      means: { difference: 0 },
+      interval: { method: 'unanimous' },
+      pValue: { value: 1 },
+      wilcoxon: { pValue: 1, wins: 0, ties: 30, losses: 0 },
+      verdict: 'not_worse',
+    });
+  }
+  // Values that were measured once, and differences beyond rounding, stay as they are.
+  t.same(pairRuns([run('a', 0.1 + 0.2)], [run('a', 0.3)]).pairs, [
+    { itemId: 'a', cluster: null, baseline: 0.1 + 0.2, candidate: 0.3 },
+  ]);
+  const [nearly] = pairRuns([run('a', 1), run('a', 1, null, 1)], [run('a', 1), run('a', 1 + 1e-14, null, 1)])
+    .pairs;
+  t.not(nearly!.candidate, nearly!.baseline);
+});
+
+t.test('equal differences of mean ratings share their ranks in the signed-rank test', async (t) => {
+  const before = [10, 12, 9, 13, 11, 14, 8, 12, 10, 13, 9, 11, 12, 10, 15, 9];
+  const after = [11, 14, 12, 12, 13, 15, 11, 14, 9, 14, 11, 14, 13, 12, 14, 12];
+  const thirds = (values: readonly number[]) => side(values.map((value) => value / 3));
+  const { wilcoxon } = compare(thirds(before), thirds(after), 'ordinal');
+  t.same(wilcoxon, compare(side(before), side(after), 'ordinal').wilcoxon);
+  t.ok(Math.abs(wilcoxon!.pValue - 0.0033009616729099086) < 1e-9, 'of scipy, for the sums of three ratings');
+});
+
 t.test('independent zeros and ones are compared by McNemar and Newcombe', async (t) => {
   const [baseline, candidate] = [side([1, 1, 0, 0, 0, 0, 0, 0]), side([1, 0, 1, 1, 1, 1, 1, 0])];
   t.match(compare(baseline, candidate, 'binary'), {
