@@ -5,7 +5,8 @@
  * 2 the data do not decide, 3 it could not be run. One file without dependencies, for Node 20 or later: CI machines download
  * it from the API, and `npm start -- experiments gate` runs the same.
  */
-import { realpathSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -44,6 +45,8 @@ const POLL_MS = 250;
 /** Between two lines where there is no terminal. */
 const LINE_EVERY_MS = 10_000;
 const BAR_WIDTH = 24;
+/** Names in one answer of a list. */
+const PAGE = 100;
 /** Time in which an API that restarts is back. */
 const PATIENCE_MS = 60_000;
 const RETRY_MS = 1_000;
@@ -135,19 +138,24 @@ async function gate(parameters, environment) {
   const undecided = options.undecided ?? 'fail';
   if (undecided !== 'fail' && undecided !== 'pass') throw new NotRun('--undecided must be fail or pass');
   const timeoutMs = 60_000 * (numberOf(options, 'timeout') ?? DEFAULT_TIMEOUT_MINUTES);
+  const files = [options.junit, options.markdown].filter((file) => file !== undefined);
+  for (const file of files) refuseUnwritable(file);
   const api = clientOf(options.url ?? environment.url, environment.key);
   const plan = await readPlan(api, options, environment.variables);
   if (options['dry-run'] === true) {
-    print(estimateText(await api.write('/v1/experiment', { ...plan.candidate, dryRun: true })));
+    print(await estimate(api, plan));
     return STATUS.pass;
   }
-  const made = await start(api, plan);
   const deadline = performance.now() + timeoutMs;
+  /** @type {string[]} */
+  const started = [];
+  let made;
   try {
+    made = await start(api, plan, started);
     for (const id of made.ids) await awaitEnd(api, id, { deadline, environment });
   } catch (error) {
     // Nobody waits for it any more, so it should cost no more.
-    for (const id of made.started) await api.write(`/v1/experiment/${id}/cancel`).catch(() => {});
+    for (const id of started) await api.write(`/v1/experiment/${id}/cancel`).catch(() => {});
     throw error;
   }
   const result = await api.read(`/v1/experiment/${made.candidateId}/gate`, {
@@ -157,26 +165,38 @@ async function gate(parameters, environment) {
     ...(options.cluster !== undefined && { cluster: options.cluster }),
     undecided,
   });
+  // What was paid for is told although a disk is full.
+  print(resultText(result, made.candidateId));
   if (options.junit !== undefined) writeFileSync(options.junit, result.junit);
   if (options.markdown !== undefined) writeFileSync(options.markdown, result.markdown);
-  print(resultText(result, made.candidateId));
   return result.outcome === 'undecided' && undecided === 'pass'
     ? STATUS.pass
     : STATUS[/** @type {'pass'} */ (result.outcome)];
 }
 
+/** Ends the gate before it costs anything when its result could not be written. @param {string} file */
+function refuseUnwritable(file) {
+  const path = resolve(file);
+  try {
+    accessSync(existsSync(path) ? path : dirname(path), constants.W_OK);
+  } catch (error) {
+    throw new NotRun(`"${file}" cannot be written: ${/** @type {Error} */ (error).message}`);
+  }
+}
+
 /**
- * @param {string | null | undefined} url
+ * @param {string | null | undefined} url empty like the key, where a CI system lacks the variable
  * @param {string | null} key
  */
 function clientOf(url, key) {
-  if (url === null || url === undefined)
-    throw new NotRun('set ASSAY_URL, or --url, to the address of the API');
-  if (key === null) throw new NotRun('set ASSAY_API_KEY to a key with the scopes read and write');
+  if (!url) throw new NotRun('set ASSAY_URL, or --url, to the address of the API');
+  if (!/^https?:\/\//i.test(url) || !URL.canParse(url))
+    throw new NotRun(`the address of the API must be like https://assay.example.com, but is "${url}"`);
+  if (!key) throw new NotRun('set ASSAY_API_KEY to a key with the scopes read and write');
 
   /** @param {string} method @param {string} path @param {Json} [body] @returns {Promise<Json>} */
   async function call(method, path, body) {
-    const response = await fetch(new URL(path, url ?? ''), {
+    const response = await fetch(new URL(path, url ?? undefined), {
       method,
       headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
@@ -252,6 +272,8 @@ function numberOf(options, name) {
 async function readPlan(api, options, variables) {
   const { experiment, dataset, target, baseline, rule: rules } = options;
   if (experiment !== undefined) {
+    if (options['dry-run'] === true)
+      throw new NotRun('--dry-run tells what an experiment would take, and --experiment is one that is there');
     if (dataset !== undefined || target !== undefined)
       throw new NotRun('--experiment stands in place of --dataset and --target');
     if (baseline !== undefined && !UUID.test(baseline))
@@ -309,8 +331,32 @@ async function readDataset(api, text) {
     throw new NotRun(`--dataset must name a version by its number behind the @, but is "${text}"`);
   const version = behind === undefined ? {} : { datasetVersion: Number(behind) };
   if (UUID.test(name)) return { datasetId: name, ...version };
-  const { datasets } = await api.read('/v1/dataset/query', { search: name, limit: 100 });
-  return { datasetId: named(datasets, name, 'dataset').id, ...version };
+  return { datasetId: (await findDataset(api, name)).id, ...version };
+}
+
+/** Looks through all datasets whose names hold this one. @param {Api} api @param {string} name */
+async function findDataset(api, name) {
+  /** @type {Json[]} */
+  const all = [];
+  for (let after = null; ; ) {
+    const body = { search: name, limit: PAGE, ...(after !== null && { after }) };
+    const { datasets, next } = await api.read('/v1/dataset/query', body);
+    all.push(...datasets);
+    if (next === null) return named(all, name, 'dataset');
+    after = next;
+  }
+}
+
+/** Looks through all prompts whose names hold this one. @param {Api} api @param {string} name */
+async function findPrompt(api, name) {
+  /** @type {Json[]} */
+  const all = [];
+  for (let page = 0; ; page += 1) {
+    const body = { search: name, pageSize: PAGE, page };
+    const prompts = /** @type {any} */ (await api.read('/v1/prompt-2025/query', body));
+    all.push(...prompts);
+    if (prompts.length < PAGE) return named(all, name, 'prompt');
+  }
 }
 
 /** @param {Api} api @param {string[]} wanted */
@@ -349,13 +395,7 @@ async function readTarget(api, text) {
       `a target is model:<model>, prompt:<prompt>, replay, recorded or JSON, but not "${text}"`,
     );
   const { name, behind } = atSign(text.slice('prompt:'.length));
-  const promptId = UUID.test(name)
-    ? name
-    : named(
-        /** @type {any} */ (await api.read('/v1/prompt-2025/query', { search: name, pageSize: 100 })),
-        name,
-        'prompt',
-      ).id;
+  const promptId = UUID.test(name) ? name : (await findPrompt(api, name)).id;
   if (behind === undefined) return { kind: 'prompt', promptId };
   return {
     kind: 'prompt',
@@ -385,26 +425,31 @@ function gitOf(of) {
   return { sha, ...(branch !== undefined && { branch }), ...(run !== undefined && { url: run }) };
 }
 
-/** Makes what is not there yet. @param {Api} api @param {Plan} plan */
-async function start(api, plan) {
+/**
+ * Makes what is not there yet.
+ * @param {Api} api
+ * @param {Plan} plan
+ * @param {string[]} started gets the ids of what was made, also when the rest cannot be
+ */
+async function start(api, plan, started) {
   if (plan.experimentId !== null) {
     const { baseline_id } = await api.read(`/v1/experiment/${plan.experimentId}`);
     const baselineId = plan.baselineId ?? baseline_id;
     const ids = baselineId === null ? [plan.experimentId] : [baselineId, plan.experimentId];
-    return { candidateId: plan.experimentId, baselineId, ids, started: [] };
+    return { candidateId: plan.experimentId, baselineId, ids };
   }
   // What is wrong with the candidate is told before the baseline costs anything.
   if (plan.baseline !== null) await api.write('/v1/experiment', { ...plan.candidate, dryRun: true });
   const baseline = plan.baseline === null ? null : await api.write('/v1/experiment', plan.baseline);
+  // One that is reused belongs to whoever made it.
+  if (baseline !== null && baseline.completed === 0 && baseline.state === 'running') started.push(baseline.id);
   const body = baseline === null ? plan.candidate : { ...plan.candidate, baseline: baseline.id };
   const candidate = await api.write('/v1/experiment', body);
-  // One that is reused belongs to whoever made it.
-  const isNew = baseline !== null && baseline.completed === 0 && baseline.state === 'running';
+  started.push(candidate.id);
   return {
     candidateId: candidate.id,
     baselineId: candidate.baseline_id,
     ids: [candidate.baseline_id, candidate.id],
-    started: [candidate.id, ...(isNew ? [baseline.id] : [])],
   };
 }
 
@@ -489,30 +534,36 @@ function progressText(
   return `${bar} ${name}: ${parts.join(', ')}${left}`;
 }
 
-/** @param {Json} estimate */
-function estimateText({
-  items,
-  runs,
-  answers_cost_usd,
-  at_most_usd,
-  judge_cost_usd,
-  duration_ms,
-  groups,
-  detectable,
-}) {
-  const dollars = (/** @type {number | null} */ usd) => (usd === null ? 'unknown' : `$${usd.toFixed(4)}`);
+/** Tells what a gate would take: its candidate, and a baseline that is not measured yet. @param {Api} api @param {Plan} plan */
+async function estimate(api, plan) {
+  const candidate = await api.write('/v1/experiment', { ...plan.candidate, dryRun: true });
+  const baseline =
+    plan.baseline === null ? null : await api.write('/v1/experiment', { ...plan.baseline, dryRun: true });
   const lines = [
-    `${items} items, ${runs} calls`,
-    `answers: ${dollars(answers_cost_usd)}, at most ${dollars(at_most_usd)}; judges: ${dollars(judge_cost_usd)}`,
-    `time: ${duration_ms === null ? 'unknown' : `${Math.ceil(duration_ms / 1_000)} s`}`,
-    ...detectable.map((/** @type {Json} */ { name, difference, scores }) => {
-      const by = scores === 0 ? 'if its scores spread from 0 to 1' : `by its last ${scores} scores`;
-      return difference === null
-        ? `${name}: ${groups} items are too few to find any difference`
-        : `${name}: a difference of ${difference.toPrecision(2)} is found four times in five, ${by}`;
-    }),
+    `${candidate.items} items, ${candidate.runs} calls`,
+    ...costLines(candidate),
+    ...(baseline === null || baseline.runs === 0
+      ? []
+      : [`the baseline is not measured yet: ${baseline.runs} calls more`, ...costLines(baseline)]),
+    ...candidate.detectable.map((/** @type {Json} */ one) => detectableText(one, candidate.groups)),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** @param {Json} estimate */
+function costLines({ answers_cost_usd, at_most_usd, judge_cost_usd, duration_ms }) {
+  const dollars = (/** @type {number | null} */ usd) => (usd === null ? 'unknown' : `$${usd.toFixed(4)}`);
+  return [
+    `answers: ${dollars(answers_cost_usd)}, at most ${dollars(at_most_usd)}; judges: ${dollars(judge_cost_usd)}`,
+    `time: ${duration_ms === null ? 'unknown' : `${Math.ceil(duration_ms / 1_000)} s`}`,
+  ];
+}
+
+/** @param {Json} evaluator @param {number} groups */
+function detectableText({ name, difference, scores }, groups) {
+  if (difference === null) return `${name}: ${groups} items are too few to find any difference`;
+  const by = scores === 0 ? 'if its scores spread over its whole scale' : `by its last ${scores} scores`;
+  return `${name}: a difference of ${difference.toPrecision(2)} is found four times in five, ${by}`;
 }
 
 /** @param {Json} result @param {string} id */

@@ -143,6 +143,10 @@ t.test('what cannot be run ends with 3 and the reason, before anything is spent'
       [...common, '--baseline', 'model:gpt-4', ...target, '--rule', 'polite > very'],
       /The rule "polite > very" has no number/,
     ],
+    [[...politely, ...target, '--junit', 'none/gate.xml'], /"none\/gate.xml" cannot be written: ENOENT/],
+    [['--experiment', datasetId, '--dry-run'], /--dry-run tells what an experiment would take/],
+    [[...politely, ...target, '--url', 'assay.example.com'], /must be like https:.*is "assay.example.com"/],
+    [[...politely, ...target, '--url', ''], /set ASSAY_URL, or --url, to the address of the API/],
     [[...politely, ...target, '--repetitions', 'two'], /--repetitions must be a number, but is "two"/],
     [
       [...politely, ...target, '--max-cost', '0.0000001', '--target', 'model:gpt-4o-mini'],
@@ -191,6 +195,26 @@ t.test('a dry run tells the price and the smallest difference that can be found'
   t.match(told.stdout, /polite: a difference of 0\.\d+ is found four times in five, by its last \d+ scores/);
 });
 
+t.test('a dry run has the price of a baseline that is not measured yet, and the scale of the evaluator', async (t) => {
+  await api('POST', '/v1/evaluator', {
+    name: 'depth',
+    scoring_type: 'LLM-RANGE',
+    llm_template: { model: 'gpt-4o', prompt: 'How deep?', min: 0, max: 10 },
+  });
+  const told = await gate([...common, '--rule', 'depth better', '--target', 'model:gpt-4o-mini', '--dry-run']);
+  t.match(told.stdout, /the baseline is not measured yet: 60 calls more\nanswers: \$0\.\d+, at most/);
+  t.match(told.stdout, /depth: a difference of \d\.\d is found .*, if its scores spread over its whole scale\n$/);
+  const measured = await gate([...politely, '--target', 'model:gpt-4o-mini', '--dry-run']);
+  t.notMatch(measured.stdout, /baseline/);
+});
+
+t.test('a dataset is found by its name beside a hundred newer ones that hold it', async (t) => {
+  for (let made = 0; made < 101; made += 1)
+    await api('POST', '/v1/dataset', { name: `refunds ${made}`, description: '' });
+  const told = await gate([...politely, '--target', 'model:gpt-4o-mini', '--dry-run']);
+  t.match(told, { status: 0, stdout: /60 items/ });
+});
+
 t.test('a gate that is stopped cancels what it started', async (t) => {
   provider.script((): Behaviour => ({ kind: 'hang' }));
   const before = provider.requests.length;
@@ -204,4 +228,18 @@ t.test('a gate that is stopped cancels what it started', async (t) => {
   await t.rejects(api<GateJson>('POST', `/v1/experiment/${experiments[0]!.id}/gate`, {}), {
     message: /409 The experiment "Stopped" is cancelled: \d+ answers and 0 grades are missing/,
   });
+});
+
+t.test('a baseline is cancelled when its candidate cannot be made', async (t) => {
+  const waiting: string[] = [];
+  for (let made = 0; made < 19; made += 1) {
+    const body = { name: `Waits ${made}`, datasetId, target: { kind: 'external' } };
+    waiting.push((await api<{ id: string }>('POST', '/v1/experiment', body)).id);
+  }
+  provider.script((): Behaviour => ({ kind: 'hang' }));
+  const asked = [...common, '--rule', 'polite better', '--baseline', 'model:gpt-4.1-mini'];
+  t.match(await gate([...asked, '--target', 'model:gpt-4o-mini']), { status: 3, stdout: /at most 20 exper/ });
+  const { experiments } = await api<ExperimentListJson>('POST', '/v1/experiment/query', { datasetId });
+  t.match(experiments[0], { name: 'Baseline: model:gpt-4.1-mini', state: 'cancelled' });
+  for (const id of waiting) await api('POST', `/v1/experiment/${id}/cancel`);
 });
