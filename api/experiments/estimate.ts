@@ -200,7 +200,8 @@ async function detectableBy(
               order by created_at desc limit ${MAX_SCORES}) as scores
       from assay.evaluators e where e.evaluator_id = ${id}`;
   const { name, scores } = found!;
-  const isKnown = scores.length >= MIN_SCORES;
+  // Scores that were all the same do not show how far others spread: by them, a difference of 0 could be found.
+  const isKnown = scores.length >= MIN_SCORES && scores.some((score) => score !== scores[0]);
   const { low, high } = range ?? UNIT;
   const spread = isKnown ? sampleDeviation(scores)! : high / 2 - low / 2;
   // Of two scores without anything in common, the variance of the difference is the sum of theirs.

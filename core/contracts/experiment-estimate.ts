@@ -35,7 +35,7 @@ export const ExperimentEstimateJson = Type.Object(
           ),
           scores: Type.Integer({
             description:
-              'The latest scores of its version whose spread it is computed from; with fewer than 20 the widest spread on its scale is assumed, from 0 to 1 where it names none',
+              'The latest scores of its version whose spread it is computed from; with fewer than 20, or when all are the same, it is 0, and the widest spread on its scale is assumed, from 0 to 1 where it names none',
           }),
         },
         closed,

@@ -324,11 +324,14 @@ t.test(
       one.difference,
       'those of another version do not count',
     );
+    await score(new Array(30).fill(0.1), 1);
+    const alike = { scores: 0, difference: one.difference };
+    t.match(await detectable(unit.id), [alike], 'scores that are all the same tell of no spread');
     await score(
       Array.from({ length: 40 }, (_, index) => (index % 2) * 1.7e308 - 0.85e308),
       1,
     );
-    t.match(await detectable(unit.id), [{ scores: 40, difference: Number }]);
+    t.match(await detectable(unit.id), [{ scores: 70, difference: Number }]);
 
     const second = await api.make<{ id: string }>('/v1/evaluator', { name: 'also to ten', ...scale });
     const rubric = await api.make<{ id: string }>('/v1/evaluator', {
