@@ -273,7 +273,9 @@ async function readPlan(api, options, variables) {
   const { experiment, dataset, target, baseline, rule: rules } = options;
   if (experiment !== undefined) {
     if (options['dry-run'] === true)
-      throw new NotRun('--dry-run tells what an experiment would take, and --experiment is one that is there');
+      throw new NotRun(
+        '--dry-run tells what an experiment would take, and --experiment is one that is there',
+      );
     if (dataset !== undefined || target !== undefined)
       throw new NotRun('--experiment stands in place of --dataset and --target');
     if (baseline !== undefined && !UUID.test(baseline))
@@ -442,7 +444,8 @@ async function start(api, plan, started) {
   if (plan.baseline !== null) await api.write('/v1/experiment', { ...plan.candidate, dryRun: true });
   const baseline = plan.baseline === null ? null : await api.write('/v1/experiment', plan.baseline);
   // One that is reused belongs to whoever made it.
-  if (baseline !== null && baseline.completed === 0 && baseline.state === 'running') started.push(baseline.id);
+  if (baseline !== null && baseline.completed === 0 && baseline.state === 'running')
+    started.push(baseline.id);
   const body = baseline === null ? plan.candidate : { ...plan.candidate, baseline: baseline.id };
   const candidate = await api.write('/v1/experiment', body);
   started.push(candidate.id);

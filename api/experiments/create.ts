@@ -17,6 +17,7 @@ import { storableJson } from '#core/json/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { findScoreRange, maxCostOf, readUuid, unknown } from '../evaluators/mod.ts';
+import { findKeysOfIds } from '../requests/mod.ts';
 import { findGraders, type Grader } from './graders.ts';
 import { findEvaluators, withCriteria } from './measured.ts';
 import { readTarget } from './read-target.ts';
@@ -163,7 +164,8 @@ const gradersJson = (graders: readonly Grader[]) =>
 
 /**
  * Finds the newest experiment that asks the same: of the same items, target and evaluators, and without errors. One that ended
- * early, or still may, has not asked all items, and those that it has were chosen by their answers.
+ * early, or still may, has not asked all items, and those that it has were chosen by their answers. One whose answers were erased,
+ * or are older than records are kept, has nothing left that can be compared.
  */
 async function findSame(
   tx: TransactionSql,
@@ -180,7 +182,25 @@ async function findSame(
        and not exists (select from assay.experiment_runs r
                         where r.experiment_id = x.experiment_id and r.state = 'error')
      order by x.created_at desc limit 1`;
-  return same?.id;
+  return same !== undefined && (await hasItsAnswers(tx, author.organizationId, same.id))
+    ? same.id
+    : undefined;
+}
+
+/** Returns whether the records of an experiment's answers are still there; those that are not stored yet are on their way. */
+async function hasItsAnswers(
+  tx: TransactionSql,
+  organizationId: string,
+  experimentId: string,
+): Promise<boolean> {
+  const [{ stored }] = await tx<[{ stored: string[] }]>`
+    select coalesce(array_agg(r.request_id), '{}') as stored
+      from assay.experiment_runs r
+      left join assay.experiment_calls c on c.organization_id = r.organization_id and c.request_id = r.request_id
+     where r.experiment_id = ${experimentId} and r.state = 'completed' and r.request_id is not null
+       and c.is_recorded is distinct from false`;
+  const found = await findKeysOfIds(tx, organizationId, stored);
+  return found.length === new Set(stored).size;
 }
 
 async function insert(tx: TransactionSql, planned: Planned): Promise<string> {

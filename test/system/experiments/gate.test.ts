@@ -195,18 +195,31 @@ t.test('a dry run tells the price and the smallest difference that can be found'
   t.match(told.stdout, /polite: a difference of 0\.\d+ is found four times in five, by its last \d+ scores/);
 });
 
-t.test('a dry run has the price of a baseline that is not measured yet, and the scale of the evaluator', async (t) => {
-  await api('POST', '/v1/evaluator', {
-    name: 'depth',
-    scoring_type: 'LLM-RANGE',
-    llm_template: { model: 'gpt-4o', prompt: 'How deep?', min: 0, max: 10 },
-  });
-  const told = await gate([...common, '--rule', 'depth better', '--target', 'model:gpt-4o-mini', '--dry-run']);
-  t.match(told.stdout, /the baseline is not measured yet: 60 calls more\nanswers: \$0\.\d+, at most/);
-  t.match(told.stdout, /depth: a difference of \d\.\d is found .*, if its scores spread over its whole scale\n$/);
-  const measured = await gate([...politely, '--target', 'model:gpt-4o-mini', '--dry-run']);
-  t.notMatch(measured.stdout, /baseline/);
-});
+t.test(
+  'a dry run has the price of a baseline that is not measured yet, and the scale of the evaluator',
+  async (t) => {
+    await api('POST', '/v1/evaluator', {
+      name: 'depth',
+      scoring_type: 'LLM-RANGE',
+      llm_template: { model: 'gpt-4o', prompt: 'How deep?', min: 0, max: 10 },
+    });
+    const told = await gate([
+      ...common,
+      '--rule',
+      'depth better',
+      '--target',
+      'model:gpt-4o-mini',
+      '--dry-run',
+    ]);
+    t.match(told.stdout, /the baseline is not measured yet: 60 calls more\nanswers: \$0\.\d+, at most/);
+    t.match(
+      told.stdout,
+      /depth: a difference of \d\.\d is found .*, if its scores spread over its whole scale\n$/,
+    );
+    const measured = await gate([...politely, '--target', 'model:gpt-4o-mini', '--dry-run']);
+    t.notMatch(measured.stdout, /baseline/);
+  },
+);
 
 t.test('a dataset is found by its name beside a hundred newer ones that hold it', async (t) => {
   for (let made = 0; made < 101; made += 1)

@@ -377,6 +377,39 @@ t.test(
   },
 );
 
+t.test('an experiment is not reused once an answer of it is gone from the log', async (t) => {
+  const ids = await log('First', 'Second');
+  const { id: datasetId } = await mine.call('POST', '/v1/dataset', { name: crypto.randomUUID() });
+  await mine.call('POST', `/v1/dataset/${datasetId}/items/from-requests`, { requestIds: ids });
+  const body = { name: 'As logged', datasetId, target: { kind: 'recorded' }, reuse: true };
+  const { id } = await mine.call('POST', '/v1/experiment', body);
+  t.equal((await mine.call('POST', '/v1/experiment', body)).id, id);
+  // Retention drops records and nothing else.
+  await api.database.sql`delete from assay.requests where request_id = ${ids[0]!}`;
+  const again = await mine.call('POST', '/v1/experiment', body);
+  t.match(again, { completed: 1, skipped: 1 });
+  t.not(again.id, id);
+  t.equal((await mine.call('POST', '/v1/experiment', body)).id, again.id, 'the new one is whole');
+  // What was answered and is not stored yet is on its way.
+  const own = api.own.organizationId;
+  const called = { ...body, target: { kind: 'replay' } };
+  const { id: replayed } = await mine.call('POST', '/v1/experiment', called);
+  const answer = async (requestId: string, isRecorded: boolean) => {
+    await api.database.sql`
+      update assay.experiment_runs set state = 'completed', request_id = ${requestId}
+       where experiment_id = ${replayed} and state = 'pending'
+         and position = (select min(position) from assay.experiment_runs
+                          where experiment_id = ${replayed} and state = 'pending')`;
+    await api.database.sql`
+      insert into assay.experiment_calls (organization_id, request_id, experiment_id, cost_nano, is_recorded, begun_at)
+      values (${own}, ${requestId}, ${replayed}, 0, ${isRecorded}, now())`;
+  };
+  await answer('01M8JBHQDQYNKYW9S62JJD8EYM', false);
+  t.equal((await mine.call('POST', '/v1/experiment', called)).id, replayed);
+  await answer('01M8JBHQDQYNKYW9S62JJD8EYN', true);
+  t.not((await mine.call('POST', '/v1/experiment', called)).id, replayed);
+});
+
 t.test(
   'the target of a prompt is the version that its environment names when the experiment is made',
   async (t) => {

@@ -58,7 +58,9 @@ t.test('repetitions are averaged within items, and items of one side alone are c
 
 t.test('repetitions that differ in their order, or by rounding alone, are no difference', async (t) => {
   const repeated = (...values: number[]) =>
-    Array.from({ length: 30 }, (_, item) => values.map((value, at) => run(`${item}`, value, null, at))).flat();
+    Array.from({ length: 30 }, (_, item) =>
+      values.map((value, at) => run(`${item}`, value, null, at)),
+    ).flat();
   const range = { low: 0, high: 1 };
   for (const [before, after] of [
     [repeated(0.1, 0.2, 0.3), repeated(0.3, 0.2, 0.1)],
@@ -77,8 +79,10 @@ t.test('repetitions that differ in their order, or by rounding alone, are no dif
   t.same(pairRuns([run('a', 0.1 + 0.2)], [run('a', 0.3)]).pairs, [
     { itemId: 'a', cluster: null, baseline: 0.1 + 0.2, candidate: 0.3 },
   ]);
-  const [nearly] = pairRuns([run('a', 1), run('a', 1, null, 1)], [run('a', 1), run('a', 1 + 1e-14, null, 1)])
-    .pairs;
+  const [nearly] = pairRuns(
+    [run('a', 1), run('a', 1, null, 1)],
+    [run('a', 1), run('a', 1 + 1e-14, null, 1)],
+  ).pairs;
   t.not(nearly!.candidate, nearly!.baseline);
 });
 
