@@ -35,10 +35,13 @@ export type Coded = { code: number } | { rule: string };
 
 function codeOnScale(scale: Extract<Kind, { type: 'scale' }>, value: GradeValue): Coded {
   const { min, max, step } = scale;
-  if (typeof value !== 'number' || value < min || value > max)
-    return { rule: `must be a number from ${min} to ${max}, but is ${quoteValue(value)}` };
-  if (step === null) return { code: value };
+  const outside = { rule: `must be a number from ${min} to ${max}, but is ${quoteValue(value)}` };
+  if (typeof value !== 'number') return outside;
+  if (step === null) return value < min || value > max ? outside : { code: value };
   const steps = stepsTo({ min, step }, value);
+  // Three steps of 0.1 are more than 0.3 in binary fractions.
+  const isLast = steps !== null && steps === stepsTo({ min, step }, max);
+  if (value < min || (value > max && !isLast)) return outside;
   if (steps === null)
     return { rule: `must be ${min} and a whole number of steps of ${step}, but is ${value}` };
   return { code: Number((min + steps * step).toPrecision(PRECISION)) };
@@ -68,6 +71,12 @@ export function gradeOf(kind: Kind, code: number): GradeValue {
   return kind.type === 'scale' ? code : (kind.labels[code]?.label ?? '');
 }
 
+/** Returns the middle of a scale, rounded as the grades on its steps are: 1.2 of 1.1 to 1.3, which halves add up to more than. */
+function middleOf({ min, max, step }: Extract<Kind, { type: 'scale' }>): number {
+  const middle = min / 2 + max / 2;
+  return step === null ? middle : Number(middle.toPrecision(PRECISION));
+}
+
 /** The grades that mean "good": from a number on, or those of some labels. */
 export type Passing = { from: number } | { labels: number[] };
 
@@ -77,7 +86,7 @@ export type Passing = { from: number } | { labels: number[] };
  */
 export function passingOf(kind: Kind): Passing | null {
   if (kind.type === 'boolean') return { from: 1 };
-  if (kind.type === 'scale') return { from: kind.min / 2 + kind.max / 2 };
+  if (kind.type === 'scale') return { from: middleOf(kind) };
   const scores = kind.labels.map(({ score }) => score).filter((score) => score !== null);
   if (scores.length < kind.labels.length) return null;
   const middle = Math.min(...scores) / 2 + Math.max(...scores) / 2;

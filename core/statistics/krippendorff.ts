@@ -1,5 +1,6 @@
 /** Krippendorff's alpha: agreement of any number of raters, of whom some may not have rated some items. */
 import type { Agreement } from './agreement.ts';
+import { scaleFor } from './scale.ts';
 
 /** How ratings are measured: names, an order, or a scale of equal steps. */
 export type RatingLevel = 'nominal' | 'ordinal' | 'interval';
@@ -15,7 +16,10 @@ function countValues(units: readonly (readonly number[])[]): Map<number, number>
 /** Returns the squared difference of two ratings; an ordinal one counts the ratings in between, and half of both ends. */
 function differenceOf(level: RatingLevel, counts: ReadonlyMap<number, number>): Difference {
   if (level === 'nominal') return (one, other) => (one === other ? 0 : 1);
-  if (level === 'interval') return (one, other) => (one - other) ** 2;
+  if (level === 'interval') {
+    const scale = scaleFor([...counts.keys()]);
+    return (one, other) => (one / scale - other / scale) ** 2;
+  }
   const middles = new Map<number, number>();
   let below = 0;
   for (const [value, count] of counts) {

@@ -26,6 +26,7 @@ t.test('a grade comes back from its number as it was given', async (t) => {
 t.test('equal steps are equal numbers, however they were computed', async (t) => {
   t.same(codeOf(TENTHS, 0.1 + 0.2), codeOf(TENTHS, 0.3));
   t.same(codeOf(labels(null, null), ' LABEL 1 '), { code: 1 });
+  t.same(codeOf({ type: 'scale', min: 0, max: 0.3, step: 0.1 }, 0.1 + 0.2), { code: 0.3 });
 });
 
 t.test('a grade that the criterion does not have is refused with its rule', async (t) => {
@@ -35,6 +36,9 @@ t.test('a grade that the criterion does not have is refused with its rule', asyn
     [FREE, true, /^must be a number from -2 to 2, but is true$/],
     [FREE, 2.0001, /from -2 to 2/],
     [FREE, Number.POSITIVE_INFINITY, /from -2 to 2/],
+    [TENTHS, 1.1, /from 0 to 1/],
+    [TENTHS, 1.01, /from 0 to 1/],
+    [TENTHS, -0.1, /from 0 to 1/],
     [TENTHS, 0.25, /^must be 0 and a whole number of steps of 0.1, but is 0.25$/],
     [labels(null, null), 'Label 2', /^must be one of "Label 0", "Label 1", but is "Label 2"$/],
     [labels(null, null), 0, /^must be one of/],
@@ -48,6 +52,9 @@ t.test('a grade that the criterion does not have is refused with its rule', asyn
 t.test('true, the upper half of a scale, and labels of the upper half of scores pass', async (t) => {
   t.same(passingOf(BOOLEAN), { from: 1 });
   t.same(passingOf(FREE), { from: 0 });
+  const fine: Kind = { type: 'scale', min: 1.1, max: 1.3, step: 0.1 };
+  t.same(passingOf(fine), { from: 1.2 }, 'halves of 1.1 and 1.3 add up to more than 1.2');
+  t.same(codeOf(fine, 1.2), { code: 1.2 });
   t.same(passingOf(labels(0, 0.5, 1)), { labels: [1, 2] });
   t.same(passingOf(labels(3, 0)), { labels: [0] });
   t.equal(passingOf(labels(0, null)), null);

@@ -76,6 +76,20 @@ t.test('McNemar p values are those of counting every outcome in whole numbers', 
   t.same(mcnemarTest(0, 0), { exact: 1, midP: 1 });
 });
 
+t.test("Krippendorff's alpha is the same in whatever unit ratings are", async (t) => {
+  const items = [
+    [1, 1],
+    [2, 3],
+    [3, 3],
+    [5, 4],
+  ];
+  const { value } = krippendorffAlpha(items, 'interval');
+  for (const unit of [2 ** -1_000, 2 ** 1_000, -(2 ** 1_021)]) {
+    const scaled = items.map((ratings) => ratings.map((rating) => rating * unit));
+    t.equal(krippendorffAlpha(scaled, 'interval').value, value, String(unit));
+  }
+});
+
 t.test("Krippendorff's alpha has the values of his example with missing ratings", async (t) => {
   // "Computing Krippendorff's Alpha-Reliability", 2011, section C: four observers and twelve units.
   const NONE = null;
