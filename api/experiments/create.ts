@@ -270,10 +270,15 @@ async function findVersion(
   datasetId: string,
   wanted: number | null,
 ): Promise<number> {
-  const [dataset] = await tx<{ last_version: number }[]>`
-    select last_version from assay.datasets
-     where organization_id = ${organizationId} and dataset_id = ${datasetId} and archived_at is null`;
+  const [dataset] = await tx<{ last_version: number; archived_at: Date | null }[]>`
+    select last_version, archived_at from assay.datasets
+     where organization_id = ${organizationId} and dataset_id = ${datasetId}`;
   if (dataset === undefined) throw unknown('dataset', datasetId);
+  if (dataset.archived_at !== null)
+    throw new AssayError(
+      'conflict',
+      `The dataset ${datasetId} is archived: it can be read, but no experiment can be made over it`,
+    );
   const version = wanted ?? dataset.last_version;
   if (version >= 1 && version <= dataset.last_version) return version;
   throw new AssayError(

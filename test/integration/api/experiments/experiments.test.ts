@@ -445,6 +445,18 @@ t.test(
   },
 );
 
+t.test('an archived dataset takes no experiment, and says so', async (t) => {
+  const datasetId = await dataset();
+  await mine.call('DELETE', `/v1/dataset/${datasetId}`);
+  t.match(await mine.send('POST', '/v1/experiment', { ...replay, datasetId }), {
+    status: 409,
+    body: {
+      error: `The dataset ${datasetId} is archived: it can be read, but no experiment can be made over it`,
+    },
+  });
+  t.match(await other.send('POST', '/v1/experiment', { ...replay, datasetId }), { status: 404 });
+});
+
 t.test('what an experiment is over is named in one way', async (t) => {
   const datasetId = await dataset();
   const refused = async (body: object, error: string) =>
