@@ -1,20 +1,25 @@
-/** Deletes old deliveries. Every process runs it, a few rows at a time. */
+/** Deletes old deliveries, and mends those of a clock that was ahead. Every process runs it, a few rows at a time. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import { WEBHOOKS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
+import { bringForward } from './set-back.ts';
 
 const EVERY_MS = 60_000;
 /** Deliveries of one statement: few enough that it takes milliseconds. */
 const DELETED_AT_ONCE = 1_000;
 
-/** Keeps the deliveries bounded until it is stopped. */
+/** Keeps the deliveries bounded, and due, until it is stopped. */
 export function startDeliveryKeeper({ sql, log }: { sql: Sql; log: Logger }): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
+  // The first round cannot know what the clock showed before.
+  let lastMs = Number.POSITIVE_INFINITY;
   const keep = async () => {
     while (!signal.aborted) {
       try {
+        lastMs = await followClock({ sql, log }, lastMs, signal);
         await dropOldDeliveries(sql, signal);
       } catch (error) {
         if (!signal.aborted)
@@ -30,6 +35,26 @@ export function startDeliveryKeeper({ sql, log }: { sql: Sql; log: Logger }): { 
       await running;
     },
   };
+}
+
+/**
+ * Brings deliveries forward if the clock of Postgres shows an earlier time than at the last round. Only then, because all open
+ * deliveries are read. Returns the time that it shows, in milliseconds since the epoch.
+ */
+async function followClock(
+  { sql, log }: { sql: Sql; log: Logger },
+  lastMs: number,
+  signal: AbortSignal,
+): Promise<number> {
+  const [clock] = await sql<[{ now: Date }]>`select now() as now`;
+  const nowMs = clock.now.getTime();
+  if (nowMs >= lastMs) return nowMs;
+  const deliveries = await bringForward(sql, signal);
+  if (deliveries > 0) {
+    log.warn({ deliveries }, 'the clock was set back: deliveries that it kept waiting are brought forward');
+    await sql`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
+  }
+  return nowMs;
 }
 
 /**

@@ -48,8 +48,11 @@ export function nextWaitMs(
   return Math.round(Math.max(waitMs * (1 + JITTER * random()), asked));
 }
 
+/** The longest wait before each attempt that is not asked for by a receiver, in milliseconds. */
+export const LONGEST_WAITS_MS: readonly number[] = RETRY_WAITS_MS.map((waitMs) => waitMs * (1 + JITTER));
+
 /** Longest time for which one answer holds back the other deliveries of its webhook. */
-const LONGEST_REST_MS = HOUR_MS;
+export const LONGEST_REST_MS = HOUR_MS;
 /** The rest of a receiver that answered 429 without saying how long. */
 const USUAL_REST_MS = 5 * SECOND_MS;
 

@@ -1,7 +1,9 @@
 /** What becomes of deliveries that fail, and of their webhooks. */
 import t from 'tap';
+import { startDeliveryKeeper } from '../../../../sinks/webhooks/keeper.ts';
 import { waitFor } from '../../../support/assay.ts';
 import { type Receiver, verify } from '../../../support/webhook-receiver.ts';
+import { silentLog } from '../../../support/world.ts';
 import { outboundTo, SHORT_WAITS_MS, startWebhookWorld, type WebhookWorld } from './world.ts';
 
 const TIMEOUT_MS = 2_000;
@@ -162,6 +164,41 @@ t.test('a rest that a receiver asks for ends with its address', async (t) => {
   t.equal(third.received.length, 1);
   await forget(id);
 });
+
+t.test(
+  'a clock that was ahead and is set back keeps no delivery waiting until it is there again',
+  async (t) => {
+    const { sql } = world.api.database;
+    const { organizationId } = world.api.own;
+    const { id } = await world.make({ url: receiver.url, events: EVENTS });
+    const later = (hours: number) => new Date(Date.now() + hours * 3_600_000);
+    const insert = (name: string, state: string, dueAt: Date, triedAt: Date | null) => sql`
+    insert into assay.webhook_deliveries
+      (webhook_id, delivery_id, organization_id, event, event_at, state, due_at, attempts, tries)
+    values (${id}, ${name}, ${organizationId}, 'evaluator.paused', now(), ${state}, ${dueAt}, ${triedAt === null ? 0 : 1},
+            ${sql.json(triedAt === null ? [] : [{ at: triedAt.toISOString(), duration_ms: 1, status: 500, error: 'no', answer: null }])})`;
+    await insert('new', 'pending', later(5), null);
+    await insert('under way', 'sending', later(5), null);
+    await insert('failed once', 'pending', later(5), later(5));
+    await insert('asked to wait', 'pending', later(20), later(0));
+    await sql`update assay.webhooks set not_before = ${later(5)} where webhook_id = ${id}`;
+    const keeper = startDeliveryKeeper({ sql, log: silentLog });
+    t.teardown(() => keeper.stop());
+    await waitFor('the one that is due at once', () => receiver.received.length > 0);
+    const received = () => receiver.received.map((message) => message.id);
+    t.same(received(), ['new']);
+    const waits = await sql<{ id: string; hours: number }[]>`
+    select delivery_id as id, extract(epoch from due_at - now())::float8 / 3600 as hours from assay.webhook_deliveries
+     where webhook_id = ${id} and state in ('pending', 'sending') and delivery_id <> 'new' order by 1`;
+    t.match(waits, [{ id: 'asked to wait' }, { id: 'failed once' }, { id: 'under way' }]);
+    t.ok(waits[0]!.hours > 19, 'a receiver that asked for a wait by the clock of today has it');
+    t.ok(waits[1]!.hours * 3_600 <= 6, 'the wait after a first failure is 5 seconds, and a fifth at most');
+    t.ok(waits[2]!.hours * 3_600 <= 30, 'a lease is 30 seconds');
+    await waitFor('the retry', () => receiver.received.length > 1, 15_000);
+    t.same(received(), ['new', 'failed once']);
+    await forget(id);
+  },
+);
 
 t.test('410 pauses a webhook at once, and its delivery is not attempted again', async (t) => {
   receiver.answer = (response) => response.writeHead(410).end();
