@@ -11,7 +11,7 @@ import {
 } from '#core/contracts/alert.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
-import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { inOrganization, lockName, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { alertJson } from './alert-json.ts';
 import { changeAlert, findAlert, removeAlert } from './change.ts';
@@ -153,7 +153,7 @@ function checkThresholds({ comparison, threshold, warning }: AlertDefinition): v
 
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {
   // Serialized, so that two concurrent callers cannot both create the last alert allowed.
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.alerts ${organizationId}`}, 0))`;
+  await lockName(tx, `alerts ${organizationId}`);
   if ((await countAlerts(tx, organizationId)) < MOST_ALERTS) return;
   throw new AssayError(
     'conflict',

@@ -1,7 +1,7 @@
 /** The parts that the work on datasets needs, and the look-ups that it shares. */
 import { AssayError } from '#core/contracts/errors.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
-import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+import { holdErasures, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { unknown } from '../evaluators/mod.ts';
 import { type DatasetRow, findDataset, type LockedDataset, lockDataset } from './dataset-store.ts';
@@ -61,7 +61,7 @@ export async function requireLocked(
   datasetId: string,
 ): Promise<LockedDataset> {
   await planForValues(tx);
-  await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
+  await holdErasures(tx, organizationId);
   const dataset = await lockDataset(tx, organizationId, datasetId);
   if (dataset === undefined) throw unknown('dataset', datasetId);
   if (!dataset.is_archived) return dataset;

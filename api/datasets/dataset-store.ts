@@ -1,6 +1,6 @@
 /** The statements of datasets and their versions, each within one organization: `tx` is of the role `assay_api`. */
 import { containing } from '#core/filter/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 
 export type DatasetRow = {
   dataset_id: string;
@@ -30,7 +30,7 @@ const columns = (tx: TransactionSql) => tx`
 
 /** Locks the names of an organization's datasets until the transaction ends: they are unique, and their number is bounded. */
 export async function lockNames(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.datasets ${organizationId}`}, 0))`;
+  await lockName(tx, `datasets ${organizationId}`);
 }
 
 export async function lockDataset(

@@ -6,7 +6,13 @@ import { filterOf } from '#core/contracts/filter-or-q.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { type Filter, parseFilter } from '#core/filter/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import { inOrganization, noteUrgent, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import {
+  inOrganization,
+  lockName,
+  noteUrgent,
+  type Sql,
+  type TransactionSql,
+} from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { unknown } from '../evaluators/mod.ts';
 import { awaitRequest, type RequestService } from '../requests/mod.ts';
@@ -81,7 +87,7 @@ async function find(tx: TransactionSql, organizationId: string, jobId: string): 
 
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {
   // One after the other, so that two callers cannot both start the last one.
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.erasure_jobs ${organizationId}`}, 0))`;
+  await lockName(tx, `erasure_jobs ${organizationId}`);
   const [row] = await tx<{ count: number }[]>`
     select count(*)::int4 as count from assay.erasure_jobs
     where organization_id = ${organizationId} and state = 'running'`;

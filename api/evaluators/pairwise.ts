@@ -8,7 +8,7 @@ import { laneOf } from '#core/evaluations/mod.ts';
 import { BUILT_IN_CATALOG } from '#core/models/mod.ts';
 import { LEFT_FOR_WANT_OF_MONEY, orTakeOver } from '#platform/evaluations/mod.ts';
 import type { Sides } from '#platform/experiments/mod.ts';
-import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { holdErasures, inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import { announceEvaluations } from './announce-work.ts';
 import type { Context } from './context.ts';
@@ -147,7 +147,7 @@ export function createPairwise({ sql, clock }: Pick<Context, 'sql' | 'clock'>): 
           return await dryRun(tx, organizationId, evaluator, { sides, atMs: clock.now() });
         }
         // Until the run is committed no erasure begins, which could miss its evaluations.
-        await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
+        await holdErasures(tx, organizationId);
         await lockEvaluators(tx, organizationId);
         const evaluator = await requirePairwise(tx, organizationId, evaluatorId);
         await refuseTooMany(tx, organizationId);

@@ -1,7 +1,7 @@
 /** The statements of evaluators and their versions, each within one organization. */
 import { storableJson } from '#core/json/mod.ts';
 import type { Scope, ScoringType } from '#core/scoring/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Definition } from './define.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 
@@ -10,7 +10,7 @@ import type { EvaluatorRow } from './evaluator-json.ts';
  * hold and versions have no gaps without a failed insert.
  */
 export async function lockEvaluators(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.evaluators ${organizationId}`}, 0))`;
+  await lockName(tx, `evaluators ${organizationId}`);
 }
 
 const columns = (tx: TransactionSql) => tx`

@@ -15,7 +15,7 @@ import { storableText } from '#core/contracts/storable-text.ts';
 import { parseRules, UNGRADED } from '#core/experiments/gate/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { holdErasures, lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 import { findScoreRange, maxCostOf, readUuid, unknown } from '../evaluators/mod.ts';
 import { findKeysOfIds } from '../requests/mod.ts';
 import { findGraders, type Grader } from './graders.ts';
@@ -63,8 +63,8 @@ export async function createExperiment(
   const { repetitions = 1, seed = 0, concurrency = DEFAULT_CONCURRENCY, cache = false } = body;
   const target = await readTarget(tx, organizationId, body.target);
   // Until the experiment is committed no erasure begins, which could miss its evaluations.
-  await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.experiments ${organizationId}`}, 0))`;
+  await holdErasures(tx, organizationId);
+  await lockName(tx, `experiments ${organizationId}`);
   const datasetId = readUuid('dataset', body.datasetId);
   const version = await findVersion(tx, organizationId, datasetId, body.datasetVersion ?? null);
   const items = { datasetId, version, split: body.split ?? null };

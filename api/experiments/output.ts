@@ -8,7 +8,7 @@ import type { ExperimentRunJson } from '#core/contracts/experiment.ts';
 import type { OutputBody } from '#core/contracts/experiment-output.ts';
 import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
-import { inOrganization } from '#platform/postgres/mod.ts';
+import { holdErasures, inOrganization } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { readUuid } from '../evaluators/mod.ts';
 import type { LogRequest, Sender } from '../log/mod.ts';
@@ -89,7 +89,7 @@ export function createPostOutput(
     await awaitRequest(requestId, { sql, clock, organizationId }, attempt, STORED_WITHIN_MS);
     return await inOrganization(sql, organizationId, async (tx) => {
       // Until it is committed no erasure begins, which could miss its evaluations.
-      await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
+      await holdErasures(tx, organizationId);
       const run = await lockRun(tx, organizationId, experimentId, body);
       refuseStopped(run);
       if (isAnswered(run)) return runJson(run);

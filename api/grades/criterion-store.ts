@@ -1,7 +1,7 @@
 /** The statements of criteria, each within one organization: `tx` is of the role `assay_api`. */
 import type { Kind } from '#core/grades/mod.ts';
 import { storableJson } from '#core/json/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 
 export type CriterionRow = {
   criterion_id: string;
@@ -28,7 +28,7 @@ const columns = (tx: TransactionSql) => tx`
 
 /** Makes the changes of an organization's criteria wait for each other until the transaction ends. */
 export async function lockCriteria(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.criteria ${organizationId}`}, 0))`;
+  await lockName(tx, `criteria ${organizationId}`);
 }
 
 /** Lists criteria that are archived, or those that are not; the newest first. */

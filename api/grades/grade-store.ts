@@ -1,7 +1,7 @@
 /** The statements of grades, each within one organization: `tx` is of the role `assay_api`. */
 import { MAX_GRADES_A_REQUEST, MAX_HISTORY, MAX_LISTED_GRADES } from '#core/contracts/grade.ts';
 import { Parameters } from '#core/filter/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 import { conditionOf, findKey, type RequestQuery, runStatement } from '../requests/mod.ts';
 import type { Person } from './person.ts';
 
@@ -54,8 +54,7 @@ export async function lockRequest(
 /** Makes changes of one request's grades by one criterion wait for each other until the transaction ends. */
 export async function lockPlace(tx: TransactionSql, place: Place): Promise<void> {
   const { organizationId, requestId, criterionId } = place;
-  const name = `assay.grades ${organizationId} ${criterionId} ${requestId}`;
-  await tx`select pg_advisory_xact_lock(hashtextextended(${name}, 0))`;
+  await lockName(tx, `grades ${organizationId} ${criterionId} ${requestId}`);
 }
 
 export async function findGrade(

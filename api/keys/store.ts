@@ -3,7 +3,7 @@ import type { KeyState } from '#core/contracts/keys.ts';
 import { containing } from '#core/filter/mod.ts';
 import type { Grant } from '#core/keys/mod.ts';
 import { type KeyRecord, keyColumns, keyTables, listOrNull } from '#platform/keys/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Label } from './read-body.ts';
 
 /**
@@ -11,7 +11,7 @@ import type { Label } from './read-body.ts';
  * revoke each other would otherwise find the other one still there.
  */
 export async function lockKeys(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.keys ${organizationId}`}, 0))`;
+  await lockName(tx, `keys ${organizationId}`);
 }
 
 /** Returns a key of the organization; undefined: it has none of this id. */

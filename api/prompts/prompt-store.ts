@@ -1,6 +1,6 @@
 /** The statements of prompts, each within one organization: `tx` is of the role `assay_api`. */
 import { containing } from '#core/filter/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 
 export type PromptRow = { prompt_id: string; name: string; tags: string[]; created_at: Date };
 
@@ -9,7 +9,7 @@ export type PromptRow = { prompt_id: string; name: string; tags: string[]; creat
  * are unique and the number of prompts is bounded without a failed insert.
  */
 export async function lockNames(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.prompts ${organizationId}`}, 0))`;
+  await lockName(tx, `prompts ${organizationId}`);
 }
 
 /**

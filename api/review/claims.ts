@@ -3,7 +3,7 @@
  * once, the second passes over the row that the first has locked, and a row that was claimed meanwhile is looked at again
  * before it is given away.
  */
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Person } from '../grades/mod.ts';
 
 /** The queue, by criteria of which there is at least one, and the person who asks. */
@@ -90,7 +90,7 @@ async function setClaim(
 
 /** Makes a person's calls of one queue wait for each other until the transaction ends: two at once would claim two items. */
 async function lockPerson(tx: TransactionSql, { queueId, person }: Asked): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.review_claims ${queueId} ${person}`}, 0))`;
+  await lockName(tx, `review_claims ${queueId} ${person}`);
 }
 
 /**

@@ -14,7 +14,7 @@ import {
   type WholeReviewQueueJson,
 } from '#core/contracts/review.ts';
 import { foldName, storableText } from '#core/contracts/storable-text.ts';
-import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { holdErasures, inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { readUuid, unknown } from '../evaluators/mod.ts';
 import { type Caller, type Context, personOf, requireLivingCriteria } from '../grades/mod.ts';
 import { chooseItems, readSource } from './choose-items.ts';
@@ -23,7 +23,6 @@ import { progressOf } from './progress.ts';
 import {
   archiveQueue,
   findQueue,
-  holdErasures,
   insertItems,
   insertQueue,
   listQueues,

@@ -1,6 +1,6 @@
 /** The statements of review queues, each within one organization: `tx` is of the role `assay_api`. */
 import { storableJson } from '#core/json/mod.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { RequestKey } from '../requests/mod.ts';
 
 export type QueueRow = {
@@ -19,15 +19,7 @@ const columns = (tx: TransactionSql) => tx`
 
 /** Makes the changes of an organization's queues wait for each other until the transaction ends. */
 export async function lockQueues(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.review_queues ${organizationId}`}, 0))`;
-}
-
-/**
- * Keeps the organization's requests from being erased until the transaction ends: the item of one that is erased meanwhile
- * would stay.
- */
-export async function holdErasures(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
+  await lockName(tx, `review_queues ${organizationId}`);
 }
 
 /** Lists queues that are archived, or those that are not; the newest first. */

@@ -1,6 +1,6 @@
 /** Statements on saved views, for one organization at a time: `tx` runs under the role `assay_api`. */
 import type { ViewPage } from '#core/contracts/view.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 
 export type ViewRow = {
   view_id: string;
@@ -16,7 +16,7 @@ export type ViewSettings = Pick<ViewRow, 'name' | 'query'> & { foldedName: strin
 
 /** Makes the changes of an organization's views wait for each other until the transaction ends. */
 export async function lockViews(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.views ${organizationId}`}, 0))`;
+  await lockName(tx, `views ${organizationId}`);
 }
 
 /** Lists views by page and name; those of one page, unless it is null. */

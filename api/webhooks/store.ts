@@ -6,7 +6,7 @@ import {
   type WebhookEvent,
   type WebhookPause,
 } from '#core/contracts/webhook.ts';
-import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { lockName, type TransactionSql } from '#platform/postgres/mod.ts';
 
 export type WebhookRow = {
   webhook_id: string;
@@ -41,7 +41,7 @@ export type WebhookSettings = {
 
 /** Serializes changes of an organization's webhooks until the transaction ends. */
 export async function lockWebhooks(tx: TransactionSql, organizationId: string): Promise<void> {
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.webhooks ${organizationId}`}, 0))`;
+  await lockName(tx, `webhooks ${organizationId}`);
 }
 
 /** Lists webhooks, newest first; only the one of this id when it is given. */

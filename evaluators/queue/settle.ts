@@ -7,7 +7,7 @@
 
 import { storableJson } from '#core/json/mod.ts';
 import type { JudgeUse } from '#core/scoring/mod.ts';
-import type { Sql, TransactionSql } from '#platform/postgres/mod.ts';
+import { holdErasuresBriefly, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Job } from './job.ts';
 import { setAside } from './set-aside.ts';
 import { settleCriteria } from './settle-criteria.ts';
@@ -18,7 +18,7 @@ export async function settle(sql: Sql, job: Job, next: NextState, use: JudgeUse 
   if (next.criteria.length > 0) {
     return await sql.begin(async (tx) => {
       // Until the criteria are committed no erasure begins, which could miss their evaluations.
-      await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${job.organizationId}))`;
+      await holdErasuresBriefly(tx, job.organizationId);
       const isSettled = await write(tx, job, next, use);
       if (isSettled) await settleCriteria(tx, job, next);
       return isSettled;

@@ -8,6 +8,7 @@ import { laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import { orTakeOver } from '#platform/evaluations/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import {
+  holdErasuresBriefly,
   isCancelled,
   isStoreUnavailable,
   type Listener,
@@ -227,7 +228,7 @@ async function putLast(tx: TransactionSql, { runId }: Run): Promise<void> {
 async function schedule(tx: TransactionSql, run: Run, page: readonly Key[]): Promise<number> {
   // Until the page is committed no erasure begins, which could miss its evaluations. Not before the page is found, which may take
   // long: an erasure that waits for this lock keeps ingest waiting, too.
-  await tx`select pg_advisory_xact_lock_shared(assay.erasure_lock(${run.organizationId}))`;
+  await holdErasuresBriefly(tx, run.organizationId);
   const { count } = await tx`
     insert into assay.evaluations as e
       (organization_id, evaluator_id, version, created_at, request_id, session_id, run_id, lane, priority, due_at, scheduled_at)

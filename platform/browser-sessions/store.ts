@@ -2,7 +2,7 @@
  * Log-ins in Postgres. The statements about one key run under the role `assay_api`, in a transaction of its organization; the
  * others as the owner.
  */
-import type { Sql, TransactionSql } from '../postgres/mod.ts';
+import { lockName, type Sql, type TransactionSql } from '../postgres/mod.ts';
 import { generateSecret, hashSecret, IDLE_MS, LIFETIME_MS } from './secret.ts';
 
 /** A log-in of a browser. */
@@ -36,7 +36,7 @@ export async function createSession(
   const secret = generateSecret();
   const now = new Date(nowMs);
   // One log-in of a key at a time: of several at once, each would count without the others.
-  await tx`select pg_advisory_xact_lock(hashtextextended(${`assay.browser_sessions ${keyId}`}, 0))`;
+  await lockName(tx, `browser_sessions ${keyId}`);
   const [session] = await tx<BrowserSession[]>`
     insert into assay.browser_sessions
       (organization_id, key_id, hash, user_agent, created_at, last_used_at, expires_at)

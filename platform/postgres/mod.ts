@@ -1,5 +1,6 @@
 /** PostgreSQL: connecting, migrating, listening. */
 export { noteActor, withActor } from './actor.ts';
+export { holdErasures, holdErasuresBriefly, lockName } from './advisory-locks.ts';
 export { onAnnounced } from './announced.ts';
 export { answeredWithin, createAvailability } from './availability.ts';
 export { mayHaveWritten, noteBegun, noteReading, noteUrgent, withClient } from './client.ts';

@@ -11,7 +11,7 @@ import {
   type JudgmentsBody,
 } from '#core/contracts/judgment.ts';
 import { laneOf } from '#core/scoring/mod.ts';
-import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
+import { holdErasures, inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { awaitRequests, findClaimed, findKeysOfIds } from '../../requests/mod.ts';
 import type { Context } from '../context.ts';
 import { requireEvaluator } from '../evaluators.ts';
@@ -115,7 +115,7 @@ export function createImport({ sql, clock }: Pick<Context, 'sql' | 'clock'>): Im
     const coming = await awaitStored(organizationId, rows);
     await inOrganization(sql, organizationId, async (tx) => {
       // Until the judgments are committed no erasure begins, which could miss them.
-      await tx`select pg_advisory_xact_lock_shared(assay.long_erasure_lock(${organizationId}))`;
+      await holdErasures(tx, organizationId);
       const evaluator = await requireEvaluator(tx, organizationId, evaluatorId);
       const placed = await place(tx, organizationId, rows, coming);
       const firsts = new Map<string, Row>();
