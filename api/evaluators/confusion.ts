@@ -2,7 +2,7 @@
 import type { Confusion } from '#core/statistics/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { findBasis } from './basis.ts';
-import { requireEvaluator } from './evaluators.ts';
+import { requireEvaluator } from './rules.ts';
 import { countAgreement, findVersion } from './stats-statements.ts';
 import { passThreshold } from './threshold.ts';
 

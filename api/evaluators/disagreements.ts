@@ -3,7 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { type Basis, findBasis, gradePasses } from './basis.ts';
 import type { Version } from './distribution.ts';
-import { requireEvaluator } from './evaluators.ts';
+import { requireEvaluator } from './rules.ts';
 import { findVersion } from './stats-statements.ts';
 import { passThreshold } from './threshold.ts';
 

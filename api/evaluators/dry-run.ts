@@ -8,7 +8,7 @@ import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd, runStatement } from '../requests/mod.ts';
 import type { Context } from './context.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
-import { refuseImported, requireEvaluator } from './evaluators.ts';
+import { refuseImported, requireEvaluator } from './rules.ts';
 
 export const DryRunJson = Type.Object(
   {

@@ -1,6 +1,5 @@
 /** Creates, finds, changes, deletes and resumes evaluators. */
 import { randomUUID } from 'node:crypto';
-import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { templateFieldOf } from '#core/contracts/evaluator.ts';
 import { foldName } from '#core/contracts/storable-text.ts';
@@ -9,26 +8,23 @@ import type { ScoringType } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { announceRuns } from './announce-work.ts';
 import type { EvaluatorChangeBody, EvaluatorQueryBody, NewEvaluatorBody } from './bodies.ts';
+import { changeEvaluator } from './change-evaluator.ts';
 import type { Context } from './context.ts';
 import { type Definition, define, ownTemplate } from './define.ts';
 import { type EvaluatorJson, type EvaluatorRow, evaluatorJson, type Templates } from './evaluator-json.ts';
-import { unknown } from './ids.ts';
-import { budgetOf, readChange } from './read-change.ts';
+import { budgetOf } from './read-change.ts';
 import { readName } from './read-name.ts';
+import { checkThresholdOf, refuseTakenName, requireEvaluator } from './rules.ts';
 import { setStates } from './set-states.ts';
 import {
   addVersion,
   countEvaluators,
   deleteEvaluator,
-  findEvaluator,
-  findNameTaken,
   insertEvaluator,
   listEvaluators,
   lockEvaluators,
   unpauseEvaluator,
-  updateEvaluator,
 } from './store.ts';
-import { checkThreshold } from './threshold.ts';
 import { readWaitReason } from './waiting.ts';
 
 export type Evaluators = {
@@ -43,48 +39,8 @@ export type Evaluators = {
 /** Limit of one organization's evaluators. Ingest checks each online one for every logged request. */
 const MAX_EVALUATORS = 200;
 
-/** Attempts at a change that another change overtakes. Changes are few: one is rarely overtaken, never five times. */
-const MAX_CHANGE_ATTEMPTS = 5;
-
-/** @throws AssayError not_found */
-export async function requireEvaluator(
-  tx: TransactionSql,
-  organizationId: string,
-  id: string,
-): Promise<EvaluatorRow> {
-  const row = await findEvaluator(tx, organizationId, id);
-  if (row === undefined) throw unknown('evaluator', id);
-  return row;
-}
-
 async function shown(tx: TransactionSql, row: EvaluatorRow): Promise<EvaluatorJson> {
   return evaluatorJson(row, await readWaitReason(tx));
-}
-
-/** @throws AssayError conflict: two evaluators with one score key would write over each other's scores */
-async function refuseTakenName(
-  tx: TransactionSql,
-  organizationId: string,
-  wanted: { name: string; scoreKey: string },
-  ownId: string | null,
-): Promise<void> {
-  const other = await findNameTaken(tx, organizationId, wanted.scoreKey, ownId);
-  if (other === undefined) return;
-  const message =
-    other.name === wanted.name
-      ? `There is an evaluator named ${quoteValue(other.name)} already: ${other.evaluator_id}`
-      : `The name ${quoteValue(wanted.name)} has the score key ${quoteValue(wanted.scoreKey)}, ` +
-        `which is that of the evaluator ${quoteValue(other.name)}: ${other.evaluator_id}`;
-  throw new AssayError('conflict', message);
-}
-
-/** @throws AssayError conflict for an evaluator that can score nothing by itself */
-export function refuseImported({ external_config }: EvaluatorRow): void {
-  if (!isImported(external_config?.adapter)) return;
-  throw new AssayError(
-    'conflict',
-    'The judgments of this evaluator are imported: it cannot score requests itself',
-  );
 }
 
 /** @throws AssayError invalid_body for an evaluator that no session can be scored by */
@@ -95,64 +51,8 @@ function refuseSessions(scoringType: ScoringType, { external_config }: Templates
   if (isImported(external_config?.adapter)) throw foreign('the adapter "imported"');
 }
 
-/** @throws AssayError invalid_body */
-function checkThresholdOf(
-  scoringType: ScoringType,
-  { llm_template: llmTemplate, code_template: codeTemplate, external_config: externalConfig }: Templates,
-  threshold: number | null,
-  isKept: boolean,
-): void {
-  checkThreshold(threshold, { scoringType, llmTemplate, codeTemplate, externalConfig }, isKept);
-}
-
 export function createEvaluators(context: Context): Evaluators {
   const { sql, clock } = context;
-
-  async function changeOnce(
-    organizationId: string,
-    id: string,
-    body: EvaluatorChangeBody,
-  ): Promise<EvaluatorJson | 'overtaken'> {
-    const before = await inOrganization(sql, organizationId, (tx) =>
-      requireEvaluator(tx, organizationId, id),
-    );
-    const change = readChange(body, before);
-    const defined =
-      change.template === undefined
-        ? null
-        : await define(context, {
-            organizationId,
-            evaluatorId: id,
-            scoringType: before.scoring_type,
-            scope: before.scope,
-            value: change.template,
-            previous: before,
-          });
-    const threshold = change.threshold === undefined ? before.threshold : change.threshold;
-    checkThresholdOf(before.scoring_type, defined ?? before, threshold, change.threshold === undefined);
-    // A threshold is a part of a version: which answers passed by it must not change afterwards.
-    const definition = defined ?? (threshold === before.threshold ? null : before);
-    return inOrganization(sql, organizationId, async (tx) => {
-      await lockEvaluators(tx, organizationId);
-      const current = await requireEvaluator(tx, organizationId, id);
-      if (current.version !== before.version) return 'overtaken';
-      if (change.name !== undefined) await refuseTakenName(tx, organizationId, change.name, id);
-      const at = new Date(clock.now());
-      if (definition !== null) {
-        const version = current.version + 1;
-        await addVersion(tx, { organizationId, evaluatorId: id, version, definition, threshold, at });
-      }
-      const row = await updateEvaluator(tx, {
-        organizationId,
-        evaluatorId: id,
-        ...(change.name ?? { name: current.name, scoreKey: current.score_key }),
-        dailyBudgetNano: change.budget === undefined ? current.daily_budget_nano : change.budget,
-        version: definition === null ? current.version : current.version + 1,
-        at,
-      });
-      return shown(tx, row);
-    });
-  }
 
   return {
     async create(organizationId, body) {
@@ -214,16 +114,8 @@ export function createEvaluators(context: Context): Evaluators {
         .map((row) => evaluatorJson(row, waitReason));
     },
 
-    async change(organizationId, evaluatorId, body) {
-      for (let attempt = 0; attempt < MAX_CHANGE_ATTEMPTS; attempt += 1) {
-        const changed = await changeOnce(organizationId, evaluatorId, body);
-        if (changed === 'overtaken') continue;
-        if (body.daily_budget_usd !== undefined)
-          await setStates(context, organizationId, { kind: 'budget-changed', evaluatorId });
-        return changed;
-      }
-      throw new AssayError('conflict', 'This evaluator is being changed by others: try again');
-    },
+    change: (organizationId, evaluatorId, body) =>
+      changeEvaluator(context, organizationId, evaluatorId, body),
 
     async remove(organizationId, evaluatorId) {
       await inOrganization(sql, organizationId, async (tx) => {

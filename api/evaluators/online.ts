@@ -9,9 +9,9 @@ import { storableJson } from '#core/json/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { OnlineEvaluatorBody, OnlineEvaluatorPatch } from './bodies.ts';
 import type { Context } from './context.ts';
-import { refuseImported, requireEvaluator } from './evaluators.ts';
 import { unknown } from './ids.ts';
 import { refusePairwise } from './refuse-pairwise.ts';
+import { refuseImported, requireEvaluator } from './rules.ts';
 import { lockEvaluators } from './store.ts';
 
 export const OnlineEvaluatorJson = Type.Object(

@@ -8,8 +8,8 @@ import { announceEvaluations } from './announce-work.ts';
 import type { EvaluatorRetryBody } from './bodies.ts';
 import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';
 import type { Context } from './context.ts';
-import { requireEvaluator } from './evaluators.ts';
 import { isUuid } from './ids.ts';
+import { requireEvaluator } from './rules.ts';
 import { isInState } from './state-condition.ts';
 
 export const RetriedJson = Type.Object({ retried: Type.Integer() }, { ...closed, $id: 'Retried' });

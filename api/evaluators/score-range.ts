@@ -2,7 +2,7 @@ import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig } from '#core/contracts/external.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { requireEvaluator } from './evaluators.ts';
+import { requireEvaluator } from './rules.ts';
 import { findVersion } from './stats-statements.ts';
 import { boundsOf } from './threshold.ts';
 

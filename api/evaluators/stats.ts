@@ -10,8 +10,8 @@ import { findBasis } from './basis.ts';
 import type { Context } from './context.ts';
 import { Bucket, bucketsOf, type Version } from './distribution.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
-import { requireEvaluator } from './evaluators.ts';
 import { JuryStatsJson, juryStats } from './jury-stats.ts';
+import { requireEvaluator } from './rules.ts';
 import {
   countAgreement,
   countBuckets,

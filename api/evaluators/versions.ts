@@ -4,7 +4,7 @@ import { closed, Timestamp } from '#core/contracts/shapes.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
 import type { Context } from './context.ts';
 import { TemplateShapes, type Templates, ThresholdShape } from './evaluator-json.ts';
-import { requireEvaluator } from './evaluators.ts';
+import { requireEvaluator } from './rules.ts';
 
 const MAX_VERSIONS = 100;
 

@@ -14,7 +14,7 @@ import { laneOf } from '#core/scoring/mod.ts';
 import { holdErasures, inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { awaitRequests, findClaimed, findKeysOfIds } from '../../requests/mod.ts';
 import type { Context } from '../context.ts';
-import { requireEvaluator } from '../evaluators.ts';
+import { requireEvaluator } from '../rules.ts';
 import { findExisting, insertJudgments, loadVersions, nameOf, type Placed } from './judgment-store.ts';
 import { parseJudgment, type ReadJudgment, readJudgment, ruleOf } from './read-judgment.ts';
 
