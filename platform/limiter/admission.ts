@@ -9,10 +9,11 @@
 import { correct, prefetchSize } from '#core/rate-limit/mod.ts';
 import type { Clock } from '../process/clock.ts';
 import { type Account, applySnapshot, backOff, countLocally, measureDemand, NO_REFILL } from './account.ts';
+import { createAccountLeases } from './account-leases.ts';
 import type { CounterAvailability } from './availability.ts';
 import type { CounterSnapshot, CounterStore } from './counter-store.ts';
 import { decide, decideDegraded } from './decide.ts';
-import { type Lease, leaseFrom, mergeLeases, spendableCredits, toUnusedCredits } from './lease.ts';
+import { type Lease, leaseFrom, spendableCredits } from './lease.ts';
 import { createRoundTrips } from './round-trips.ts';
 import type { Decision } from './types.ts';
 
@@ -54,6 +55,7 @@ const MIN_DEMAND_PERIOD_MS = 50;
 export function createAdmission(options: AdmissionOptions): Admission {
   const { clock, store, availability } = options;
   const roundTrips = createRoundTrips(fetchLease);
+  const leases = createAccountLeases(options.track);
 
   function admit(account: Account): Admitted | Promise<Admitted> {
     const now = clock.monotonic();
@@ -104,14 +106,14 @@ export function createAdmission(options: AdmissionOptions): Admission {
     const request = { needed: calls.length, prefetch, shares: 2 * gateways };
     const grant = await availability.run(
       () => store.leaseCredits(account, request, toReturn),
-      (late) => returnLater(account, leaseFrom(late, late.granted, 0)),
+      (late) => leases.returnLater(account, leaseFrom(late, late.granted, 0)),
     );
     const now = clock.monotonic();
     if (grant === undefined) {
       for (const call of calls) call.resolve(admitDegraded(account, now));
     } else if (grant.granted > 0 && now >= sentAt + grant.spendableMs) {
       // The credits expired on the way. The calls are first in the next round trip, unless they have waited too long.
-      returnLater(account, leaseFrom(grant, grant.granted, 0));
+      leases.returnLater(account, leaseFrom(grant, grant.granted, 0));
       queue.unshift(...decideExpiredDegraded(account, calls, now));
     } else {
       serveFromGrant(account, calls, grant, sentAt + grant.spendableMs, now);
@@ -142,7 +144,7 @@ export function createAdmission(options: AdmissionOptions): Admission {
     backOff(account, now);
     const served = Math.min(grant.granted, calls.length);
     const granted = leaseFrom(grant, grant.granted - served, expiresAt);
-    addToLease(account, granted, now);
+    leases.add(account, granted, now);
     if (served > 0) countLocally(account, now, served);
     const { credits } = account.lease;
     calls.forEach((call, place) => {
@@ -162,40 +164,12 @@ export function createAdmission(options: AdmissionOptions): Admission {
     }
   }
 
-  /** Merges granted credits into the lease, or replaces the lease if it is dead. */
-  function addToLease(account: Account, granted: Lease, now: number): void {
-    const { lease } = account;
-    const isAlive = spendableCredits(lease, now) > 0;
-    if (!isAlive) returnLater(account, lease);
-    if (granted.credits === 0 && isAlive) return;
-    account.lease = isAlive ? mergeLeases(lease, granted) : granted;
-    account.refillThreshold = granted.credits === 0 ? NO_REFILL : Math.floor(account.lease.credits / 2);
-    options.track(account);
-  }
-
-  /** Notes the credits of a dead lease, to be returned to the counter. */
-  function returnLater(account: Account, dead: Lease): void {
-    if (dead.credits === 0) return;
-    account.creditsToReturn.push(toUnusedCredits(account.counter.organizationId, dead));
-    options.track(account);
-  }
-
-  /** The credit is spent again only in the sub-bucket in which it was charged; otherwise it is returned to the counter. */
   function giveBack(account: Account, { source }: Admitted): void {
     if (source === undefined) return;
     const now = clock.monotonic();
     if (account.localWindow !== null) correct(account.localWindow, now, -1);
-    const { lease } = account;
-    if (source === null) {
-      forgetDegraded(account, now);
-    } else if (now < source.expiresAt && now < lease.expiresAt && source.key.equals(lease.key)) {
-      // Two leases of one counter that are alive belong to the same sub-bucket.
-      lease.credits += 1;
-      account.refusedUntil = 0;
-      options.track(account);
-    } else {
-      returnLater(account, { ...source, credits: 1 });
-    }
+    if (source === null) forgetDegraded(account, now);
+    else leases.giveBack(account, source, now);
   }
 
   return { admit, giveBack, end: roundTrips.end };

@@ -8,23 +8,16 @@ import type { Logger } from '../observability/log.ts';
 import type { Sql } from '../postgres/mod.ts';
 import { answeredWithin } from '../postgres/mod.ts';
 import type { Clock } from '../process/clock.ts';
-import {
-  type Account,
-  type Accounts,
-  applySnapshot,
-  createAccounts,
-  localBalance,
-  sharedBalance,
-} from './account.ts';
+import { type Accounts, createAccounts } from './account.ts';
 import { createAdmission } from './admission.ts';
 import { createCounterAvailability } from './availability.ts';
 import { createAdmissionByBoth } from './both.ts';
 import { createCounterStore } from './counter-store.ts';
-import { decide, decideDegraded } from './decide.ts';
 import { createMaintenance } from './maintenance.ts';
+import { createPeek } from './peek.ts';
 import { createReservations } from './reservations.ts';
 import { createSettlements } from './settlements.ts';
-import type { Decision, Limiter } from './types.ts';
+import type { Limiter } from './types.ts';
 
 export type LimiterOptions = {
   /** A pool of its own, so that no other work delays a decision; a few connections are enough. */
@@ -51,8 +44,6 @@ export type LimiterOptions = {
 const DEFAULT_STORE_TIMEOUT_MS = 250;
 const DEFAULT_RESERVATION_TTL_MS = 3_600_000;
 const DEFAULT_MAX_COUNTERS = 100_000;
-/** Maximum age of a counter snapshot that `peek` may return. */
-const MAX_SNAPSHOT_AGE_MS = 1_000;
 
 /** Creates the limiter of this process and starts its heartbeat. */
 export function createLimiter(options: LimiterOptions): Limiter {
@@ -98,30 +89,8 @@ export function createLimiter(options: LimiterOptions): Limiter {
   const shared = { clock, store, availability, gateways, prefetches, timeoutMs, onDegraded };
   const reservations = createReservations({ ...shared, settlements });
   const admission = createAdmission({ ...shared, track, reportDegraded });
+  const peek = createPeek({ ...shared, settlements });
   maintenance.start(availability);
-
-  function peekLocal(account: Account): Decision {
-    const now = clock.monotonic();
-    const local = localBalance(account, now);
-    return decide(account, sharedBalance(account) + local > 0, local, now);
-  }
-
-  async function peekStored(account: Account): Promise<Decision> {
-    const includedOverdraftNano =
-      account.ledger.overdrawnNano - settlements.overdraftNano(account.chargedCounter);
-    const snapshot = await availability.run(() => store.peek(account));
-    const now = clock.monotonic();
-    if (snapshot === undefined) return decideDegraded(account, gateways(), now, 0);
-    applySnapshot(account, snapshot, now, includedOverdraftNano);
-    return peekLocal(account);
-  }
-
-  function peek(account: Account): Decision | Promise<Decision> {
-    const now = clock.monotonic();
-    if (availability.isUnavailable()) return decideDegraded(account, gateways(), now, 0);
-    if (now - account.lastSnapshot.takenAt < MAX_SNAPSHOT_AGE_MS) return peekLocal(account);
-    return peekStored(account);
-  }
 
   /** Gives back what only this process knows: settlements first, then credits, which would stay charged for a window. */
   async function leave(): Promise<void> {

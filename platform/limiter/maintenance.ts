@@ -4,6 +4,7 @@ import type { Account } from './account.ts';
 import type { CounterAvailability } from './availability.ts';
 import type { CounterStore, UnusedCredits } from './counter-store.ts';
 import { spendableCredits, toUnusedCredits } from './lease.ts';
+import { createPacedWorks, type Pace } from './paced-works.ts';
 
 type Maintenance = {
   /** Notes that the limiter is used, which ends a rest. Called for each decision. */
@@ -34,9 +35,6 @@ type MaintenanceOptions = {
   closeHolds(): void;
 };
 
-/** Times between rounds of each work while the limiter is used, and while it rests; null: none. */
-type Pace = { usedMs: number; restingMs: number | null };
-
 const TIDY: Pace = { usedMs: 250, restingMs: null };
 /** A gateway counts as gone after ten seconds of silence. */
 const HEARTBEAT: Pace = { usedMs: 2_000, restingMs: 5_000 };
@@ -64,13 +62,10 @@ export function createMaintenance(
 ): Maintenance & { start(availability: Pick<CounterAvailability, 'isUnavailable' | 'reportFailure'>): void } {
   const { clock, store, processId } = options;
   const tracked = new Set<Account>();
-  const works: { run(): Promise<void>; pace: Pace }[] = [];
-  let timers: NodeJS.Timeout[] = [];
+  // The number of gateways may have changed during a rest.
+  const works = createPacedWorks({ unusedRounds: UNUSED_ROUNDS, onAwake: () => beat() });
   let gateways = options.gateways;
   let beat = (): void => {};
-  let isUsed = false;
-  let isResting = true;
-  let unusedRounds = 0;
 
   async function heartbeat(): Promise<void> {
     gateways = Math.max(options.gateways, await store.heartbeat(processId));
@@ -133,37 +128,10 @@ export function createMaintenance(
     while ((await store.deleteExpired(DELETED_AT_ONCE)) >= DELETED_AT_ONCE);
   }
 
-  /** Runs each work in the intervals of use or of rest from now on. */
-  function setTimers(): void {
-    for (const timer of timers) clearInterval(timer);
-    timers = works.flatMap(({ run, pace }) => {
-      const everyMs = isResting ? pace.restingMs : pace.usedMs;
-      return everyMs === null ? [] : [setInterval(run, everyMs).unref()];
-    });
-  }
-
-  function noteUse(): void {
-    isUsed = true;
-    if (!isResting) return;
-    isResting = false;
-    unusedRounds = 0;
-    setTimers();
-    // The number of gateways may have changed during the rest.
-    beat();
-  }
-
-  function restIfUnused(): void {
-    unusedRounds = isUsed ? 0 : unusedRounds + 1;
-    isUsed = false;
-    if (unusedRounds < UNUSED_ROUNDS || tracked.size > 0) return;
-    isResting = true;
-    setTimers();
-  }
-
   return {
-    noteUse,
+    noteUse: works.noteUse,
     track(account) {
-      noteUse();
+      works.noteUse();
       tracked.add(account);
       if (tracked.size <= MAX_TRACKED) return;
       const [oldest] = tracked;
@@ -179,23 +147,15 @@ export function createMaintenance(
         // In this order: returned credits may be granted again, on top of admissions that are not counted yet.
         await reportDegraded();
         await returnUnused(IDLE_MS);
-        restIfUnused();
+        works.noteRound(tracked.size === 0);
       };
-      const every = (pace: Pace, work: () => Promise<void>) => {
-        let isRunning = false;
-        const run = async () => {
-          if (isRunning || availability.isUnavailable()) return;
-          isRunning = true;
-          await work().catch(availability.reportFailure);
-          isRunning = false;
-        };
-        works.push({ run, pace });
-        return run;
-      };
+      const every = (pace: Pace, work: () => Promise<void>) =>
+        works.repeat(pace, async () => {
+          if (!availability.isUnavailable()) await work().catch(availability.reportFailure);
+        });
       every(TIDY, tidy);
       const beatNow = every(processId === null ? COUNTING : HEARTBEAT, heartbeat);
       every(DELETE_EXPIRED, deleteExpired);
-      setTimers();
       beat = () => void beatNow();
       beat();
     },
@@ -206,8 +166,7 @@ export function createMaintenance(
     },
     stop() {
       beat = () => {};
-      works.length = 0;
-      setTimers();
+      works.stop();
     },
   };
 }

@@ -8,9 +8,10 @@
  * its estimate; the settlement after its end replaces the estimate by the cost. While Postgres is unavailable the
  * limiter is degraded: each gateway decides by its share of the quota, and reports what it admitted afterwards.
  *
- * Path of a decision: limiter.ts → account.ts (this gateway's state of a counter) → admission.ts with lease.ts, or
- * reservations.ts with hold.ts → round-trips.ts → availability.ts → counter-store.ts → decide.ts. After the call:
- * reservation-decisions.ts → settlements.ts with dirty-holds.ts. In the background: maintenance.ts.
+ * Path of a decision: limiter.ts → account.ts (this gateway's state of a counter) → admission.ts, with account-leases.ts
+ * and lease.ts, or reservations.ts, with account-holds.ts and hold.ts → round-trips.ts → availability.ts →
+ * counter-store.ts → decide.ts. After the call: reservation-decisions.ts → settlements.ts with dirty-holds.ts. In the
+ * background: maintenance.ts with paced-works.ts. To look without using anything: peek.ts.
  */
 export { readUsage } from './counter-usage.ts';
 export { createLimiter } from './limiter.ts';
