@@ -2,25 +2,17 @@
  * The response cache: memory, limited in bytes, in front of Postgres, which all gateways share. The cache never fails a
  * call: when it cannot read, the call is a miss; when it cannot write, the response is not stored.
  */
-import { LRUCache } from 'lru-cache';
 import type { Logger } from '#platform/observability/log.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import {
-  type Bucket,
-  type CacheQuery,
-  chooseEntry,
-  drawPosition,
-  type StoredResponse,
-  withBodiesOf,
-  withEntry,
-  withUnwritten,
-} from './bucket.ts';
+import { type CacheQuery, type StoredResponse, withEntry } from './bucket.ts';
 import { createCoalescer } from './coalesce.ts';
 import { createLocks } from './cross-process-lock.ts';
+import { createKnownErasures } from './known-erasures.ts';
 import type { CoalescingRole } from './leaders.ts';
+import { createLookUp } from './look-up.ts';
 import { createMemory } from './memory.ts';
-import { readBucket, storeResponse } from './rows.ts';
+import { storeResponse } from './rows.ts';
 import { startSweeping } from './sweep.ts';
 import { createTryStore } from './try-store.ts';
 import { createWriteBehind } from './write-behind.ts';
@@ -89,12 +81,6 @@ const DEFAULT_ORGANIZATION_BYTES = 1024 * MIB;
 const DEFAULT_WAIT_MS = 120_000;
 /** Longer than a look-up under load takes, and short beside a model's response. */
 const DEFAULT_PATIENCE_MS = 250;
-/** The age from which a bucket in memory is checked in Postgres for newer responses of other gateways. */
-const MEMORY_TRUSTED_MS = 60_000;
-/** Longer than any look-up or write that was under way at an erasure, as far as Postgres responds at all. */
-const ERASED_KNOWN_MS = 300_000;
-/** Ids of erased requests in memory, of 200 bytes each. */
-const MAX_ERASED_KNOWN = 50_000;
 /** Memory of a queued response beside its body. */
 const QUEUED_BYTES = 1_000;
 
@@ -117,78 +103,26 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   });
   /** In memory, and not in Postgres yet. */
   const unwritten = new Set<StoredResponse>();
-  const lookUps = new Map<string, Promise<StoredResponse | null | undefined>>();
-  const erased = new LRUCache<string, true>({ max: MAX_ERASED_KNOWN, ttl: ERASED_KNOWN_MS });
-  let isListening = true;
-  /** Erasures before this moment may have been missed. */
-  let trustedSince = Number.NEGATIVE_INFINITY;
-
-  function remembered(
-    query: CacheQuery,
-    position: number,
-  ): { response: StoredResponse | null; isFresh: boolean } {
-    const known = memory.get(query.key);
-    if (known === undefined) return { response: null, isFresh: false };
-    const response = chooseEntry(known.bucket, query, position, clock.now())?.response ?? null;
-    const isChecked = isListening && known.knownAt >= trustedSince;
-    return { response, isFresh: isChecked && clock.monotonic() - known.knownAt < MEMORY_TRUSTED_MS };
-  }
-
-  /** Reads a response from Postgres; null: none; undefined: Postgres did not respond. */
-  async function read(query: CacheQuery, position: number): Promise<StoredResponse | null | undefined> {
-    const before = memory.get(query.key);
-    const nowMs = clock.now();
-    const knownAt = clock.monotonic();
-    const stored = await tryStore(() => readBucket(sql, query, { position, nowMs }));
-    if (stored === 'damaged') {
-      log.warn({ organizationId: query.organizationId, key: query.key }, 'A stored response is damaged');
-      return null;
-    }
-    if (stored === undefined) return undefined;
-    const bucket = stored.filter(({ requestId }) => !erased.has(requestId));
-    const inMemory = before?.bucket ?? [];
-    const known = withUnwritten(withBodiesOf(bucket, inMemory), inMemory, unwritten, query.buckets);
-    // Unless a response was stored in between, which these rows may lack.
-    if (memory.get(query.key) === before) memory.set(query.key, { bucket: known, knownAt });
-    const choose = (from: Bucket) => chooseEntry(from, query, position, nowMs)?.response ?? null;
-    return choose(known) ?? choose(bucket);
-  }
-
-  /** Shares one look-up among concurrent equal queries. All get the same response, even when the bucket holds several. */
-  function lookUp(query: CacheQuery, position: number): Promise<StoredResponse | null | undefined> {
-    const id = `${query.key} ${query.buckets} ${query.maxAgeMs}`;
-    const running = lookUps.get(id);
-    if (running !== undefined) return running;
-    const started = read(query, position).finally(() => lookUps.delete(id));
-    lookUps.set(id, started);
-    return started;
-  }
-
-  function find(query: CacheQuery): StoredResponse | null | Promise<StoredResponse | null> {
-    const position = drawPosition(query, random());
-    const { response: known, isFresh } = remembered(query, position);
-    if (known === null || !isFresh) return findStored(query, position, known);
-    counts.memoryHits += 1;
-    return known;
-  }
-
-  async function findStored(
-    query: CacheQuery,
-    position: number,
-    known: StoredResponse | null,
-  ): Promise<StoredResponse | null> {
-    const found = await lookUp(query, position);
-    const response = found === undefined ? known : found;
-    if (response === null) counts.misses += 1;
-    else counts.storeHits += 1;
-    return response;
-  }
+  const erasures = createKnownErasures(clock);
+  const lookUp = createLookUp({
+    sql,
+    tryStore,
+    clock,
+    log,
+    random,
+    memory,
+    unwritten,
+    erasures,
+    count: (as) => {
+      counts[as] += 1;
+    },
+  });
 
   /** Stores a response; resolves when Postgres has it, or will not get it. */
   async function keep(query: CacheQuery, given: StoredResponse): Promise<void> {
     const isSuccess = given.status >= 200 && given.status < 300;
     if (!isSuccess || given.body.length > LARGEST_STORED_BYTES || query.maxAgeMs <= 0) return;
-    if (erased.has(given.requestId)) return;
+    if (erasures.has(given.requestId)) return;
     // Copied, because a body may be a slice of a buffer many times its size.
     const body = Buffer.allocUnsafeSlow(given.body.length);
     given.body.copy(body);
@@ -206,11 +140,8 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     clock,
     waitMs,
     locks,
-    remembered: (query) => {
-      const { response, isFresh } = remembered(query, drawPosition(query, random()));
-      return isFresh ? response : null;
-    },
-    read: async (query) => (await read(query, drawPosition(query, random()))) ?? null,
+    remembered: lookUp.remembered,
+    read: lookUp.read,
     keep,
     onCoalesced: () => {
       counts.coalesced += 1;
@@ -218,20 +149,15 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   });
 
   return {
-    find,
+    find: lookUp.find,
     lead: coalescer.lead,
     store: (query, response) => void keep(query, response),
     forget: (requestIds) => {
-      for (const requestId of requestIds) erased.set(requestId, true);
+      erasures.add(requestIds);
       memory.forgetRequests(requestIds);
     },
-    setListening: (isNow) => {
-      isListening = isNow;
-      trustedSince = clock.monotonic();
-    },
-    recheck: () => {
-      trustedSince = clock.monotonic();
-    },
+    setListening: erasures.setListening,
+    recheck: erasures.recheck,
     get counts() {
       return { ...counts, dropped: writes.dropped };
     },
