@@ -4,7 +4,7 @@ import { resolveAll, type Severity, type TrackedGroup } from '#core/alerts/mod.t
 import type { AlertBody, AlertPatch, AlertQuery } from '#core/contracts/alert.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { unknown } from '../evaluators/mod.ts';
+import { unknown } from '../ids.ts';
 import {
   type AlertDefinition,
   type AlertRow,

@@ -3,7 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import { holdErasures, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { unknown } from '../evaluators/mod.ts';
+import { unknown } from '../ids.ts';
 import { type DatasetRow, findDataset, type LockedDataset, lockDataset } from './dataset-store.ts';
 
 export type Context = {

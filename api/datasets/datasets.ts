@@ -1,7 +1,6 @@
 /** Creates, finds, changes and archives datasets. */
 import { randomUUID } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import { quoteValue } from '#core/contracts/check.ts';
 import {
   type DatasetChangeBody,
   type DatasetIdJson,
@@ -14,7 +13,8 @@ import {
 import { AssayError } from '#core/contracts/errors.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid } from '../evaluators/mod.ts';
+import { readUuid } from '../ids.ts';
+import { refuseTakenName } from '../refuse-taken-name.ts';
 import { type Context, requireDataset, requireLocked } from './context.ts';
 import {
   countDatasets,
@@ -40,18 +40,6 @@ export type Datasets = {
 };
 
 const DEFAULT_LIMIT = 50;
-
-/** @throws AssayError conflict */
-async function refuseTakenName(
-  tx: TransactionSql,
-  organizationId: string,
-  name: string,
-  ownId: string | null,
-): Promise<void> {
-  const taken = await findNamed(tx, organizationId, name);
-  if (taken === undefined || taken === ownId) return;
-  throw new AssayError('conflict', `There is a dataset named ${quoteValue(name)} already: ${taken}`);
-}
 
 const parsed = (schema: string | null): unknown => (schema === null ? null : JSON.parse(schema));
 
@@ -100,7 +88,7 @@ export async function createDataset(
     ...changesOf(body),
   };
   await lockNames(tx, organizationId);
-  await refuseTakenName(tx, organizationId, described.name, null);
+  refuseTakenName('dataset', described.name, await findNamed(tx, organizationId, described.name), null);
   if ((await countDatasets(tx, organizationId)) >= MAX_DATASETS)
     throw new AssayError('conflict', `An organization can have at most ${MAX_DATASETS} datasets`);
   const datasetId = randomUUID();
@@ -143,7 +131,10 @@ export function createDatasets({ sql, clock }: Context): Datasets {
       return inOrganization(sql, organizationId, async (tx) => {
         await lockNames(tx, organizationId);
         await requireLocked(tx, organizationId, datasetId);
-        if (changes.name !== undefined) await refuseTakenName(tx, organizationId, changes.name, datasetId);
+        if (changes.name !== undefined) {
+          const takenBy = await findNamed(tx, organizationId, changes.name);
+          refuseTakenName('dataset', changes.name, takenBy, datasetId);
+        }
         await updateDataset(tx, datasetId, changes, new Date(clock.now()));
         return datasetJson(await requireDataset(tx, organizationId, datasetId));
       });

@@ -11,7 +11,7 @@ import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { ReadItem } from '#core/datasets/mod.ts';
 import { inOrganization } from '#platform/postgres/mod.ts';
-import { unknown } from '../evaluators/mod.ts';
+import { unknown } from '../ids.ts';
 import { checkItems } from './check-items.ts';
 import { type Author, type Context, requireDataset, requireLocked, requireVersion } from './context.ts';
 import { readFile } from './import.ts';

@@ -6,9 +6,9 @@ import {
   LETTER_PAGE,
   type RetriedJson,
 } from '#core/contracts/dead-letter.ts';
-import { AssayError } from '#core/contracts/errors.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
+import { unknown } from '../ids.ts';
 import { LETTER_BEGINNING_BYTES, summaryJson, wholeJson } from './letter-json.ts';
 import { deleteLetter, type LetterRow, selectLetters } from './store.ts';
 
@@ -68,14 +68,14 @@ export function createDeadLetterService(options: DeadLetterServiceOptions): Dead
       const retried = await retryDeadLetter(ownerSql, id, {
         begin: (work) => inOrganization(ownerSql, organizationId, work),
       });
-      if (retried === null) throw unknownLetter(id);
+      if (retried === null) throw unknown('dead letter', id);
       const { refused } = retried;
       return { outcome: refused === null ? 'stored' : 'refused', reason: refused };
     },
 
     async drop(organizationId, id) {
       const wasThere = await inOrganization(sql, organizationId, (tx) => deleteLetter(tx, id));
-      if (!wasThere) throw unknownLetter(id);
+      if (!wasThere) throw unknown('dead letter', id);
       return null;
     },
   };
@@ -90,9 +90,5 @@ async function existing(tx: TransactionSql, id: string): Promise<LetterRow> {
     beginningBytes: LETTER_BEGINNING_BYTES,
   });
   if (row !== undefined) return row;
-  throw unknownLetter(id);
-}
-
-function unknownLetter(id: string): AssayError {
-  return new AssayError('not_found', `There is no dead letter with the id "${id}"`);
+  throw unknown('dead letter', id);
 }

@@ -14,7 +14,7 @@ import {
   type TransactionSql,
 } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { unknown } from '../evaluators/mod.ts';
+import { unknown } from '../ids.ts';
 import { awaitRequest, type RequestService } from '../requests/mod.ts';
 import { eraseCopies, eraseRequests } from './erase.ts';
 import { type DeletionCountJson, type DeletionJson, deletionJson, type JobRow } from './job-json.ts';

@@ -18,7 +18,6 @@ export { findDisagreements } from './disagreements.ts';
 export { averageCost, DryRunJson } from './dry-run.ts';
 export { EvaluationJson } from './evaluation-json.ts';
 export { EvaluatorJson } from './evaluator-json.ts';
-export { readUuid, readWholeId, unknown } from './ids.ts';
 export { createJudgeModelCheck } from './judge-models.ts';
 export { OnlineEvaluatorJson } from './online.ts';
 export { winRates } from './pairs.ts';

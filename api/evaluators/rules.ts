@@ -4,8 +4,8 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { isImported } from '#core/evaluations/mod.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
+import { unknown } from '../ids.ts';
 import type { EvaluatorRow, Templates } from './evaluator-json.ts';
-import { unknown } from './ids.ts';
 import { findEvaluator, findNameTaken } from './store.ts';
 import { checkThreshold } from './threshold.ts';
 

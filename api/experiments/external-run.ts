@@ -5,7 +5,7 @@ import type { OutputBody } from '#core/contracts/experiment-output.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { completeExperiment } from '#platform/experiments/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { unknown } from '../evaluators/mod.ts';
+import { unknown } from '../ids.ts';
 import type { RunRow } from './experiment-json.ts';
 
 const ANSWERED = new Set(['completed', 'error', 'skipped']);

@@ -3,7 +3,8 @@ import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { Scope, ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, refusePairwise, unknown } from '../evaluators/mod.ts';
+import { refusePairwise } from '../evaluators/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 
 /** An evaluator in the version that grades. */
 export type Grader = {

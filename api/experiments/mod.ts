@@ -14,7 +14,7 @@ import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate
 import { storableText } from '#core/contracts/storable-text.ts';
 import { containing } from '#core/filter/mod.ts';
 import { inOrganization, noteUrgent, type TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 import type { LogRequest } from '../log/mod.ts';
 import { type Compare, createCompare } from './compare.ts';
 import type { Context } from './context.ts';

@@ -10,7 +10,7 @@ import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { holdErasures, inOrganization } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { readUuid } from '../evaluators/mod.ts';
+import { readUuid } from '../ids.ts';
 import type { LogRequest, Sender } from '../log/mod.ts';
 import { awaitRequest, findKey } from '../requests/mod.ts';
 import { adoptRecord } from './adopt-record.ts';

@@ -3,7 +3,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { Target } from '#core/contracts/experiment.ts';
 import { PRODUCTION } from '#core/contracts/prompt.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 
 type PromptTarget = Extract<Target, { kind: 'prompt' }>;
 

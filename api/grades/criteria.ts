@@ -13,7 +13,7 @@ import {
 import { foldName, storableText } from '#core/contracts/storable-text.ts';
 import type { Kind } from '#core/grades/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 import type { Context } from './context.ts';
 import {
   archiveCriterion,

@@ -15,7 +15,7 @@ import { invalidField } from '#core/contracts/invalid.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { codeOf, type GradeValue, gradeOf, type Kind } from '#core/grades/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 import { awaitRequest, findKeysOfIds, readQuery } from '../requests/mod.ts';
 import type { Caller, Context } from './context.ts';
 import { requireCriterion } from './criteria.ts';

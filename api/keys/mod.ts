@@ -14,6 +14,7 @@ import { findExcess, type Grant } from '#core/keys/mod.ts';
 import { type ApiKey, createKey, type KeyRecord, rotateKey } from '#platform/keys/mod.ts';
 import { inOrganization, noteUrgent, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { unknown } from '../ids.ts';
 import { stateOf, toKeyJson } from './key-json.ts';
 import { requireManager } from './lockout.ts';
 import { readKey } from './read-body.ts';
@@ -159,7 +160,7 @@ async function requireRoom(tx: TransactionSql, organizationId: string, nowMs: nu
 
 async function existing(tx: TransactionSql, organizationId: string, keyId: string): Promise<KeyRecord> {
   const record = await selectKey(tx, organizationId, keyId);
-  if (record === undefined) throw new AssayError('not_found', `There is no API key with the id "${keyId}"`);
+  if (record === undefined) throw unknown('API key', keyId);
   return record;
 }
 

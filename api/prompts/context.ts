@@ -4,7 +4,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { ApiKey } from '#platform/keys/mod.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 import { findPrompt, lockPrompt } from './prompt-store.ts';
 import { findVersionOfPrompt, type VersionRow } from './version-store.ts';
 

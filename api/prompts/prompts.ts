@@ -1,7 +1,6 @@
 /** Creates, finds, names, tags and deletes prompts. */
 import { randomUUID } from 'node:crypto';
 import type { Static } from '@sinclair/typebox';
-import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import {
   MAX_PROMPTS,
@@ -13,7 +12,8 @@ import {
 } from '#core/contracts/prompt.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { unknown } from '../evaluators/mod.ts';
+import { unknown } from '../ids.ts';
+import { refuseTakenName } from '../refuse-taken-name.ts';
 import { type Author, type Context, requireLocked } from './context.ts';
 import { upsertEnvironment } from './environment-store.ts';
 import {
@@ -50,18 +50,6 @@ export type Prompts = {
 
 const DEFAULT_PAGE_SIZE = 10;
 
-/** @throws AssayError conflict */
-async function refuseTakenName(
-  tx: TransactionSql,
-  organizationId: string,
-  name: string,
-  ownId: string | null,
-): Promise<void> {
-  const taken = await findNamed(tx, organizationId, name);
-  if (taken === undefined || taken === ownId) return;
-  throw new AssayError('conflict', `There is a prompt named ${quoteValue(name)} already: ${taken}`);
-}
-
 const readTag = (tag: string) => storableText(tag).trim();
 
 /** Returns tags as they are stored: without spaces around them, empty ones and repetitions. */
@@ -86,7 +74,7 @@ export function createPrompts({ sql, clock }: Context): Prompts {
       const [promptId, versionId] = [randomUUID(), randomUUID()];
       await inOrganization(sql, organizationId, async (tx) => {
         await lockNames(tx, organizationId);
-        await refuseTakenName(tx, organizationId, name, null);
+        refuseTakenName('prompt', name, await findNamed(tx, organizationId, name), null);
         if ((await countPrompts(tx, organizationId)) >= MAX_PROMPTS) {
           throw new AssayError('conflict', `An organization can have at most ${MAX_PROMPTS} prompts`);
         }
@@ -120,7 +108,7 @@ export function createPrompts({ sql, clock }: Context): Prompts {
       await inOrganization(sql, organizationId, async (tx) => {
         await lockNames(tx, organizationId);
         await requireLocked(tx, organizationId, promptId);
-        await refuseTakenName(tx, organizationId, name, promptId);
+        refuseTakenName('prompt', name, await findNamed(tx, organizationId, name), promptId);
         await renamePrompt(tx, organizationId, promptId, name);
       });
       return null;

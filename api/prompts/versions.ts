@@ -12,7 +12,7 @@ import type {
 } from '#core/contracts/prompt.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { unknown } from '../evaluators/mod.ts';
+import { unknown } from '../ids.ts';
 import {
   type Author,
   type Context,

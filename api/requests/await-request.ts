@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { quoteValue } from '#core/contracts/check.ts';
-import { AssayError } from '#core/contracts/errors.ts';
+import type { AssayError } from '#core/contracts/errors.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { unknown } from '../ids.ts';
 import { idTimeMs } from './id-time.ts';
 import { findClaimed, isErased } from './missing.ts';
 
@@ -85,5 +85,5 @@ export async function awaitRequest<T>(
 
 /** The error for an id that the organization has no request of. */
 export function unknownRequest(requestId: string): AssayError {
-  return new AssayError('not_found', `There is no request with the id ${quoteValue(requestId)}`);
+  return unknown('request', requestId);
 }

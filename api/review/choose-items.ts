@@ -5,7 +5,8 @@ import { MAX_ITEMS, type Source } from '#core/contracts/review.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import { Parameters } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
-import { findDisagreements, readUuid, unknown } from '../evaluators/mod.ts';
+import { findDisagreements } from '../evaluators/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 import {
   findKeysOfIds,
   findPageKeys,

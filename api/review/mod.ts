@@ -15,8 +15,8 @@ import {
 } from '#core/contracts/review.ts';
 import { foldName, storableText } from '#core/contracts/storable-text.ts';
 import { holdErasures, inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { readUuid, unknown } from '../evaluators/mod.ts';
 import { type Caller, type Context, personOf, requireLivingCriteria } from '../grades/mod.ts';
+import { readUuid, unknown } from '../ids.ts';
 import { chooseItems, readSource } from './choose-items.ts';
 import { claimNext, missingCriteria, skipItem } from './claims.ts';
 import { progressOf } from './progress.ts';

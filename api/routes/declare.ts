@@ -10,7 +10,7 @@ import type { DeclaredSchema } from '#core/contracts/openapi.ts';
 import { PROVIDER_NAMES, type ProviderName } from '#core/contracts/provider.ts';
 import { OneOf } from '#core/contracts/shapes.ts';
 import { readBody } from '#platform/http-server/mod.ts';
-import { readUuid, readWholeId } from '../evaluators/mod.ts';
+import { readUuid, readWholeId } from '../ids.ts';
 import { readProvider } from '../provider-keys/mod.ts';
 import { readDeliveryId } from '../webhooks/mod.ts';
 import { type JsonBodyOptions, readJsonBody } from './json-body.ts';

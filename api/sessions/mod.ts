@@ -1,6 +1,4 @@
 /** Sessions: finds them, measures them, shows their requests, takes ratings and tags. */
-import { quoteValue } from '#core/contracts/check.ts';
-import { AssayError } from '#core/contracts/errors.ts';
 import {
   type Conversation,
   DEFAULT_TURNS,
@@ -20,6 +18,7 @@ import {
 import { storableSessionText, storableText } from '#core/contracts/storable-text.ts';
 import { inOrganization, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { unknown } from '../ids.ts';
 import { runStatement } from '../requests/mod.ts';
 import { requestsInSessions } from './conditions.ts';
 import { readConversation } from './conversation.ts';
@@ -63,7 +62,7 @@ export function createSessionService({ sql, clock }: { sql: Sql; clock: Clock })
       tx,
       oneSession(organizationId, storableSessionText(sessionId)),
     );
-    if (session === undefined) throw unknownSession(sessionId);
+    if (session === undefined) throw unknown('session', sessionId);
     return session;
   }
 
@@ -139,7 +138,7 @@ export function createSessionService({ sql, clock }: { sql: Sql; clock: Clock })
       const stored = tag === null ? null : storableText(tag);
       const statement = tagStatement(organizationId, storableSessionText(sessionId), stored);
       const changed = await inOrganization(sql, organizationId, (tx) => runStatement(tx, statement));
-      if (changed.length === 0) throw unknownSession(sessionId);
+      if (changed.length === 0) throw unknown('session', sessionId);
       return null;
     },
 
@@ -147,12 +146,8 @@ export function createSessionService({ sql, clock }: { sql: Sql; clock: Clock })
       const feedback = { rating, at: new Date(clock.now()) };
       const statement = rateStatement(organizationId, storableSessionText(sessionId), feedback);
       const changed = await inOrganization(sql, organizationId, (tx) => runStatement(tx, statement));
-      if (changed.length === 0) throw unknownSession(sessionId);
+      if (changed.length === 0) throw unknown('session', sessionId);
       return null;
     },
   };
-}
-
-function unknownSession(sessionId: string): AssayError {
-  return new AssayError('not_found', `There is no session with the id ${quoteValue(sessionId)}`);
 }

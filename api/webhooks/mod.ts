@@ -22,6 +22,7 @@ import { inOrganization, type Sql, type TransactionSql } from '#platform/postgre
 import type { Clock } from '#platform/process/clock.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import { newDeliveryId, newWebhookSecret, sealWebhookSecrets } from '#platform/webhooks/mod.ts';
+import { unknown } from '../ids.ts';
 import {
   getDelivery,
   insertTest,
@@ -206,7 +207,7 @@ export function createWebhookService(options: WebhookServiceOptions): WebhookSer
 async function existing(tx: TransactionSql, organizationId: string, webhookId: string): Promise<WebhookRow> {
   const [row] = await selectWebhooks(tx, organizationId, webhookId);
   if (row !== undefined) return row;
-  throw new AssayError('not_found', `There is no webhook with the id "${webhookId}"`);
+  throw unknown('webhook', webhookId);
 }
 
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {
