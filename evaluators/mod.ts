@@ -7,7 +7,7 @@ import type { Config } from '#platform/config/mod.ts';
 import { answerHealth, serve } from '#platform/http-server/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
-import { checkSchema, connectPostgres, createListener, type Sql } from '#platform/postgres/mod.ts';
+import { checkSchema, connectPostgres, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { reportProcess } from '#platform/processes/mod.ts';
@@ -20,6 +20,7 @@ import {
 } from '#platform/secrets/mod.ts';
 import { startExperiments } from './experiments/mod.ts';
 import { createGatewayClient } from './gateway-client.ts';
+import { evaluatorsMetrics, watchClaims } from './metrics.ts';
 import { startSandbox } from './python/mod.ts';
 import { createScorer, startWorker } from './worker/mod.ts';
 
@@ -80,9 +81,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
       log.error({ evaluationIds, error: describeError(error) }, 'an evaluation failed for a defect of Assay'),
   });
   const metrics = createMetrics('evaluators');
-  const settled = metrics.counter('evaluations_settled_total', 'Evaluations that came to an outcome', [
-    'state',
-  ]);
+  const metricsOf = evaluatorsMetrics({ metrics, sql, sandboxTier: sandbox.tier });
   const announceChanges = createChangeAnnouncer(sql);
   const listener = createListener({ sql, log });
   const client = createGatewayClient({
@@ -118,37 +117,24 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
       remote: remoteConcurrency,
     },
     onSettled: (_job, next) => {
-      settled.inc({ state: next.state });
+      metricsOf.countSettled(next.state);
       announceChanges();
     },
   });
-  metrics.readOnDemand('evaluations_held', 'Evaluations that this process has claimed', worker.held);
-  metrics.readOnDemand(
-    'experiment_runs_held',
-    'Runs of experiments that this process has claimed',
-    experiments.held,
-  );
-  metrics
-    .gauge('sandbox_tier', 'The tier of the Python sandbox, as its label; none: Python is not run', ['tier'])
-    .set({ tier: sandbox.tier }, 1);
+  watchClaims(metrics, { evaluations: worker.held, experimentRuns: experiments.held });
   const fetch = answerHealth({
     metrics,
     checks: { postgres: () => sql`select 1` },
     facts: { sandbox: sandbox.tier },
   });
   const server = await serve({ fetch, host: LOOPBACK, port: config.evaluatorsPort });
-  const { tier, why } = sandbox;
-  const pausedEvaluators = metrics.gauge(
-    'evaluators_paused',
-    'Evaluators of all organizations that are paused',
-  );
   const report = await reportProcess({
     sql,
     log,
     role: 'evaluators',
-    facts: { sandbox: tier, why },
+    facts: { sandbox: sandbox.tier, why: sandbox.why },
     read: async () => {
-      pausedEvaluators.set(await countPaused(sql));
+      await metricsOf.readPaused();
       return { held: worker.held() };
     },
   });
@@ -175,10 +161,4 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
         { what: 'Disconnecting', run: () => sql.end({ timeout: 1 }) },
       ]),
   };
-}
-
-async function countPaused(sql: Sql): Promise<number> {
-  const [row] = await sql<{ count: number }[]>`
-    select count(*)::int4 as count from assay.evaluators where paused_reason is not null and deleted_at is null`;
-  return row!.count;
 }
