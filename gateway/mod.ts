@@ -1,8 +1,5 @@
 /** The gateway role: takes calls, relays them to providers, and commits a record of each before its last bytes go out. */
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createCatalog } from '#core/models/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
-import { createProviderClient } from '#platform/http-client/mod.ts';
 import {
   createBodySlots,
   serve,
@@ -16,15 +13,13 @@ import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
 import { createChangeWatcher } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
-import { checkSchema, connectPostgres, createListener } from '#platform/postgres/mod.ts';
+import { checkSchema, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
 import { availableMemory, collectSeldom } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
-import { findStoredProviders } from '#platform/provider-keys/mod.ts';
-import { createProxyChoice } from '#platform/proxy/mod.ts';
 import {
   createSecretBox,
   readExperimentCall,
@@ -35,33 +30,24 @@ import {
 import { keepCertificate } from '#platform/tls/mod.ts';
 import { createGatewayApp } from './app.ts';
 import { createResponseCache, watchErasures } from './cache/mod.ts';
+import { openConnections } from './connections.ts';
 import { allowOrigins } from './cross-origin.ts';
 import { OPENAI_ERRORS } from './endpoints/error-format.ts';
 import { createCallLimits } from './limits/admission.ts';
 import { createLoggingRate } from './limits/logging-rate.ts';
 import { gatewayMetrics, watchLimiter } from './metrics.ts';
-import { createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
 import { createPromptExpander } from './prompts/mod.ts';
+import { createProviderAccess } from './provider-access.ts';
 import { gatewayFacts } from './providers/facts.ts';
-import { createResolver } from './providers/resolve.ts';
 import { createAuthenticator } from './request/authenticate.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder, LateRecords } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
 import { errorDetails } from './response/reply.ts';
-import { createCacheLookUp, createProviderSources } from './response/sources.ts';
-import {
-  createAttemptLoop,
-  createBreakerStates,
-  createCircuitBreaker,
-  createPlanner,
-} from './routing/mod.ts';
+import { createCacheLookUp } from './response/sources.ts';
 
 /** Large bodies get this part of the memory: one that is translated and logged is there about three times. */
 const BODIES_SHARE = 4;
-/** Connections of each of three pools: keys and ids, limits, stored responses. None keeps another waiting. */
-const POSTGRES_CONNECTIONS = 4;
-const STATEMENT_TIMEOUT_MS = 5_000;
 /** Time for large responses to be recorded; and for what Postgres still lacks: responses to store, settlements of costs. */
 const LAST_WRITES_MS = 2_000;
 
@@ -69,14 +55,8 @@ const LAST_WRITES_MS = 2_000;
 export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
   const { config, log, clock } = options;
   collectSeldom();
-  const connect = (applicationName: string) =>
-    connectPostgres({
-      url: config.databaseUrl!,
-      max: POSTGRES_CONNECTIONS,
-      applicationName,
-      statementTimeoutMs: STATEMENT_TIMEOUT_MS,
-    });
-  const sql = connect('assay-gateway');
+  const connections = openConnections(config.databaseUrl!);
+  const { sql, limitsSql, cacheSql } = connections;
   await checkSchema(sql);
   const internalSecret = await readInternalSecret(sql);
   const changes = {
@@ -94,10 +74,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   const metrics = createMetrics('gateway');
   const logPath = await openLogPipeline({ config, sql, role: 'gateway', log, metrics, clock });
   const { outbox } = logPath;
-  const limitsSql = connect('assay-limits');
-  // Connecting takes longer than the first calls after a start should wait.
-  await Promise.all(Array.from({ length: POSTGRES_CONNECTIONS }, () => limitsSql`select 1`));
-  const cacheSql = connect('assay-cache');
+  await connections.connectLimits();
   const cache = createResponseCache({
     sql: cacheSql,
     clock,
@@ -115,35 +92,9 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     onDegraded: metricsOf.onDegraded,
   });
   watchLimiter(metrics, limiter);
-  const client = createProviderClient({
-    timeouts: config.providerTimeouts,
-    now: clock.monotonic,
-    concurrencyPerOrganization: config.providerConcurrencyPerOrganization,
-    proxyFor: createProxyChoice(config.proxies),
-    onBusy: metricsOf.onProviderBusy,
-  });
-  const catalog = createCatalog(config.models);
-  const resolve = createResolver(config.providers, catalog);
-  const models = await createLiveModels({
-    models: routableModels(catalog.chatModels(), resolve),
-    operatorProviders: operatorProviders(config.providers),
-    readStoredProviders: () => findStoredProviders(sql),
-    log,
-  });
+  const providers = await createProviderAccess({ config, sql, clock, log, metrics: metricsOf });
+  const { catalog, models } = providers;
   keys.onChange(models.refresh);
-  const breakerStates = createBreakerStates();
-  const attemptLoop = createAttemptLoop({
-    breaker: createCircuitBreaker({
-      clock,
-      onChange: (address, state) => {
-        metricsOf.onBreaker(address, state);
-        breakerStates.note(address, state);
-      },
-    }),
-    clock,
-    random: Math.random,
-    sleep: (ms, signal) => sleep(ms, undefined, { signal }).catch(() => {}),
-  });
   const bodySlots = createBodySlots({
     bytes: config.bodiesMemoryBytes ?? Math.floor(availableMemory() / BODIES_SHARE / config.gateways),
     maxBodyBytes: config.maxBodyBytes,
@@ -162,15 +113,12 @@ export async function startGateway(options: { config: Config; log: Logger; clock
       keyOf: (header) => readKeyCall(internalSecret, header, clock.now()),
     }),
     expandPrompt: createPromptExpander({ prompts, maxBodyBytes: config.maxBodyBytes }),
-    plan: createPlanner({ resolve, groups: config.models?.groups ?? [], random: Math.random }),
+    plan: providers.plan,
     limits: createCallLimits(limiter, catalog),
     lookUpCache: createCacheLookUp(cache, clock),
     reserveRequestId: createRequestIdReservations({ sql, clock, log }),
     logging: createLoggingRate(limiter, metricsOf.onUnlogged),
-    fromProviders: createProviderSources(client, attemptLoop, {
-      maxHeldBytes: config.maxBodyBytes,
-      now: clock.monotonic,
-    }),
+    fromProviders: providers.fromProviders,
     recorder: metricsOf.counted(createRecorder(outbox, clock, log)),
     lateRecords,
   });
@@ -201,7 +149,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     facts: gatewayFacts(config),
     read: async () => ({
       outbox: await readOutbox(),
-      breakers: breakerStates.tripped(),
+      breakers: providers.trippedBreakers(),
       is_limiting_alone: limiter.isDegraded(),
       failing_outboxes: logPath.failingOutboxes(),
     }),
@@ -212,7 +160,6 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     address: server.url,
     stop: () => {
       const stopBy = clock.monotonic() + config.shutdownMs;
-      const pools = [sql, limitsSql, cacheSql];
       return stopInOrder([
         // 1. No new calls; those under way finish, or are cut at the deadline.
         { what: 'closing the server', run: () => server.close(config.shutdownMs) },
@@ -222,7 +169,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         { what: 'withdrawing the report', run: () => report.stop() },
         // 3. Then what they needed.
-        { what: 'closing the connections to providers', run: async () => client.close() },
+        { what: 'closing the connections to providers', run: async () => providers.closeConnections() },
         { what: 'stopping the list of models', run: async () => models.stop() },
         {
           what: 'stopping the cache, the limiter, the keys and the prompts',
@@ -231,12 +178,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
             await Promise.all([...goodbyes, keys.stop(), prompts.stop(), erasures.stop()]);
           },
         },
-        {
-          what: 'closing Postgres',
-          run: async () => {
-            await Promise.all(pools.map((pool) => pool.end({ timeout: 1 })));
-          },
-        },
+        connections.closing,
       ]);
     },
   };
