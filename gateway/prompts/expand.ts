@@ -6,8 +6,8 @@ import type { PromptDirectory } from '#platform/prompts/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { findMembers, type PromptedBody, parseRequestBody, type RequestBody } from '../request/body.ts';
 import type { Caller } from '../request/call.ts';
+import { PROMPT_FORMS } from './prompt-forms.ts';
 import { CALL_FIELDS, readPromptCall, unknownPrompt } from './reference.ts';
-import { PROMPT_SURFACES } from './surfaces.ts';
 
 /**
  * Largest expanded prompt, before the call's own messages join it. A stored body has up to 1 MiB and inputs 64 KiB, but a
@@ -35,8 +35,8 @@ export function createPromptExpander({ prompts, maxBodyBytes }: PromptExpanderOp
     { organizationId }: Pick<Caller, 'organizationId'>,
     growRoom: (bytes: number) => void,
   ): Promise<RequestBody> => {
-    const surface = PROMPT_SURFACES[endpoint.providerEndpoint];
-    if (surface === undefined)
+    const form = PROMPT_FORMS[endpoint.providerEndpoint];
+    if (form === undefined)
       throw new AssayError(
         'invalid_body',
         `prompt_id is not allowed on ${endpoint.path}: a stored prompt is the body of a chat`,
@@ -50,9 +50,9 @@ export function createPromptExpander({ prompts, maxBodyBytes }: PromptExpanderOp
     const expanded = expandPrompt(prompt.template, inputs.values, maxBytes);
     const expandedBytes = sum(expanded.values(), Buffer.byteLength);
     growRoom(expandedBytes);
-    const members = await surface.shape(expanded, model);
+    const members = await form.shape(expanded, model);
     const scanned = await findMembers(promptedBytes, namesToScan(members));
-    const pieces = mergePrompt(promptedBytes, scanned, members, surface.lists, maxBodyBytes);
+    const pieces = mergePrompt(promptedBytes, scanned, members, form.lists, maxBodyBytes);
     const addedBytes = sum(pieces, ({ length }) => length) - promptedBytes.length;
     if (addedBytes > expandedBytes) growRoom(addedBytes - expandedBytes);
     const body = await parseRequestBody(await joinBytesInTurns(pieces), endpoint);

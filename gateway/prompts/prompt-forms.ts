@@ -10,7 +10,7 @@ import type { ProviderEndpoint } from '../providers/registry.ts';
 import { isMessagesForm, toMessagesForm } from './messages-form.ts';
 import { toResponsesForm } from './responses-form.ts';
 
-type PromptSurface = {
+type PromptForm = {
   /** The members that are joined with the call's. */
   readonly lists: readonly ListMember[];
   /**
@@ -55,8 +55,8 @@ const asMessages = (members: ExpandedMembers, callModel: string | null) =>
     isMessagesForm(body) ? null : toMessagesForm(body, callModel),
   );
 
-/** By the endpoint of providers that each corresponds to. */
-export const PROMPT_SURFACES: Partial<Record<ProviderEndpoint, PromptSurface>> = {
+/** The form of a prompt for each API endpoint that takes one, by its endpoint of providers. */
+export const PROMPT_FORMS: Partial<Record<ProviderEndpoint, PromptForm>> = {
   chat: { lists: [MESSAGES], shape: withoutStream },
   completions: {
     lists: [],
@@ -85,7 +85,7 @@ export const PROMPT_SURFACES: Partial<Record<ProviderEndpoint, PromptSurface>> =
 
 /** Returns whether calls of an endpoint may name a stored prompt. */
 export function takesPrompts(endpoint: ProviderEndpoint): boolean {
-  return PROMPT_SURFACES[endpoint] !== undefined;
+  return PROMPT_FORMS[endpoint] !== undefined;
 }
 
 /** @param rewrite returns null when the body can be used as it is */
