@@ -26,7 +26,7 @@ import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
 import { createChangeWatcher } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
-import { checkOutboundUrl, parseAllowList } from '#platform/outbound/mod.ts';
+import { allowListOf, checkOutboundUrl } from '#platform/outbound/mod.ts';
 import {
   checkSchema,
   checkSettings,
@@ -111,11 +111,10 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     processId: null,
     onDegraded: countDegraded(metrics),
   });
-  const allowed = parseAllowList(config.outboundAllow);
-  if (!('allow' in allowed)) throw new Error(`OUTBOUND_ALLOW has an entry that is none: ${allowed.badEntry}`);
+  const allowed = allowListOf(config.outboundAllow);
   const trials = createTrials({ sql, listener, clock });
   const secrets = createSecretBox(config.secretKeys);
-  const checkUrl = (url: string) => checkOutboundUrl(url, allowed.allow);
+  const checkUrl = (url: string) => checkOutboundUrl(url, allowed);
   const evaluators = createEvaluatorService({
     sql,
     clock,

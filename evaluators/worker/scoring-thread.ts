@@ -17,7 +17,7 @@ import {
   type StoredRecord,
   type Subject,
 } from '#core/scoring/mod.ts';
-import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
+import { allowListOf, createOutbound } from '#platform/outbound/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createProxyChoice, NO_PROXIES, type ProxySettings } from '#platform/proxy/mod.ts';
 import { INTERNAL_HEADER, signInternalCall } from '#platform/secrets/mod.ts';
@@ -78,9 +78,7 @@ const edge = createJudgeClient({
   clock,
   proxyFor,
 });
-const allowed = parseAllowList(data.outboundAllow);
-if ('badEntry' in allowed) throw new Error('The configuration check admits no invalid entry');
-const outbound = createOutbound({ allow: allowed.allow, proxyFor });
+const outbound = createOutbound({ allow: allowListOf(data.outboundAllow), proxyFor });
 
 /** The part of a call that Python code receives. The session is JSON: its long numbers would not survive the way out of the thread. */
 export type PythonTexts = Pick<Subject, 'input' | 'output'> & { session?: string };

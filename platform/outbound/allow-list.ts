@@ -38,3 +38,13 @@ export function parseAllowList(entries: readonly string[]): { allow: AllowList }
     },
   };
 }
+
+/**
+ * Returns the list of entries that the configuration has checked.
+ * @throws Error for an entry that it should have refused
+ */
+export function allowListOf(entries: readonly string[]): AllowList {
+  const parsed = parseAllowList(entries);
+  if ('badEntry' in parsed) throw new Error(`The configuration admits no such entry: ${parsed.badEntry}`);
+  return parsed.allow;
+}

@@ -3,7 +3,7 @@
  * the look-up that the connection itself uses checks every address that a name resolves to.
  */
 export { isLoopback } from './address.ts';
-export { parseAllowList } from './allow-list.ts';
+export { allowListOf, parseAllowList } from './allow-list.ts';
 export { checkOutboundUrl } from './check-url.ts';
 export { createOutbound, type Outbound } from './client.ts';
 export { gatewayConnector } from './gateway-connector.ts';

@@ -1,6 +1,6 @@
 /** Webhooks: the sink that makes deliveries of changes, and the loops that make and keep them. */
 import { WEBHOOKS_CHANNEL } from '#core/contracts/channels.ts';
-import { createOutbound, parseAllowList } from '#platform/outbound/mod.ts';
+import { allowListOf, createOutbound } from '#platform/outbound/mod.ts';
 import { onAnnounced } from '#platform/postgres/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
@@ -13,9 +13,10 @@ import { createWebhookSink } from './sink.ts';
 /** Starts the sink and the loops of webhooks. */
 export const startWebhooks: StartPart = (context) => {
   const { sql, listener, config, log, clock, metrics } = context;
-  const allowed = parseAllowList(config.outboundAllow);
-  if ('badEntry' in allowed) throw new Error('The configuration check admits no invalid entry');
-  const outbound = createOutbound({ allow: allowed.allow, proxyFor: createProxyChoice(config.proxies) });
+  const outbound = createOutbound({
+    allow: allowListOf(config.outboundAllow),
+    proxyFor: createProxyChoice(config.proxies),
+  });
   const attempts = metrics.counter(
     'webhook_attempts_total',
     'Attempts to deliver a message to a webhook, by how they left the delivery.',
