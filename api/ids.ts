@@ -2,19 +2,14 @@
 
 import { quoteValue } from '#core/contracts/check.ts';
 import { AssayError } from '#core/contracts/errors.ts';
+import { isUuid } from '#platform/process/ids.ts';
 
-const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 /** Within a bigint. */
 const WHOLE = /^[1-9]\d{0,17}$/;
 
 /** Returns the failure for an unknown id. */
 export function unknown(what: string, id: string): AssayError {
   return new AssayError('not_found', `There is no ${what} with the id ${quoteValue(id)}`);
-}
-
-/** Returns whether Postgres can compare a text with a uuid. */
-export function isUuid(id: string): boolean {
-  return UUID.test(id);
 }
 
 /**

@@ -4,7 +4,7 @@ import { closed } from '#core/contracts/shapes.ts';
 import { storableText } from '#core/contracts/storable-text.ts';
 import type { EvaluationState } from '#core/scoring/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
-import { isUuid } from '../ids.ts';
+import { isUuid } from '#platform/process/ids.ts';
 import { announceEvaluations } from './announce-work.ts';
 import type { EvaluatorRetryBody } from './bodies.ts';
 import { type ChangedEvaluation, changedColumns, noteEvaluations } from './changes.ts';

@@ -5,7 +5,7 @@ import { invalidField } from '#core/contracts/invalid.ts';
 import type { CriterionReference } from '#core/contracts/rubric.ts';
 import { isJudgeType, JUDGE_TYPES, type Scope, type ScoringType } from '#core/evaluations/mod.ts';
 import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
-import { isUuid } from '../ids.ts';
+import { isUuid } from '#platform/process/ids.ts';
 
 type Found = {
   name: string;
