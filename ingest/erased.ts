@@ -4,7 +4,7 @@ import type { StorableRecord } from './build-record.ts';
 import type { DeadLetter } from './dead-letters.ts';
 import { judgedEvaluation } from './judge-calls.ts';
 
-/** What identifies a log entry for an erasure; null where it is not known. */
+/** The identity of a log entry for an erasure; null where it is not known. */
 type EntryIdentity = {
   organizationId: string | null;
   requestId: string | null;

@@ -1,4 +1,4 @@
-/** What a stored answer of an experiment leads to: its cost is counted, and its experiment's evaluators are to grade it. */
+/** Effects of a stored answer of an experiment: its cost is counted, and evaluations by the experiment's evaluators are due. */
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
 import { isImported, laneOf, type ScoringType } from '#core/scoring/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';

@@ -100,7 +100,7 @@ export type Dropped = {
 /** Tables whose rows are deleted once they are older than the retention, each with the column of their time. */
 const TIMED_TABLES = [
   ['judge_calls', 'counted_at'],
-  // What people said of dropped requests; skips go with their items.
+  // People's grades of dropped requests, and their places in review queues; skips go with the items.
   ['grades', 'created_at'],
   ['grade_history', 'created_at'],
   ['review_items', 'created_at'],

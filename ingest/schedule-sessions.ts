@@ -62,7 +62,7 @@ export async function scheduleSessions(tx: TransactionSql, chosen: readonly Chos
      where (due.passes or exists (select from assay.evaluations e where ${ofSession} and e.run_id is null))
        and not exists (select from assay.evaluations e where ${ofSession} and ${waits})
     on conflict do nothing`;
-  // One that was moved is due later than whoever waits for it believes: nobody need be told.
+  // An evaluation that was moved is due later than a waiting worker expects: only new ones are announced.
   if (count > 0) await tx`select pg_notify(${EVALUATIONS_CHANNEL}, '')`;
   return count;
 }

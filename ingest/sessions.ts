@@ -4,7 +4,7 @@ import type { StorableRecord } from './build-record.ts';
 import type { RequestRow } from './request-row.ts';
 import { StepErrors } from './step-errors.ts';
 
-/** What the new records of one session add to it. */
+/** The sums that the new records of one session add to it. */
 type Addition = {
   organization_id: string;
   session_id: string;
@@ -92,7 +92,7 @@ function addRequest(addition: Addition, request: RequestRow): void {
   if (request.session_name !== null) addName(addition, request.session_name, at);
 }
 
-/** Of two names at the same moment the greater one counts as the newer, as in the functions of Postgres. */
+/** Notes a name. The greater of two at the same moment counts as the newer, as in the functions of Postgres. */
 function addName(addition: Addition, name: string, at: Date): void {
   addition.names.add(name);
   const { name: known, named_at: knownAt } = addition;

@@ -236,7 +236,7 @@ export const insertRecords: InsertRecords = async (tx, records, largeBodies = 'c
   const byKey = new Map(records.toReversed().map((record) => [keyText(record.request), record]));
   const added = keys.map((key) => byKey.get(keyText(key))!);
   await Promise.all([
-    // Of the added alone: the bodies of a known record may have moved to the other table.
+    // Only for records that were added: the bodies of a known one may have moved to the other table.
     insertBodies(tx, added, largeBodies),
     insert(tx, INSERT_PROPERTIES, propertiesOf(added), UNLESS_KNOWN),
     insert(tx, INSERT_SCORES, scoresOf(added), UNLESS_KNOWN),

@@ -21,7 +21,7 @@ import type { Measure } from './measure.ts';
 import { ruleOf, tell } from './tell.ts';
 
 const MINUTE_MS = 60_000;
-/** How long after its end a minute is evaluated: its last requests are stored by then. */
+/** Delay from the end of a minute to its evaluation: its last requests are stored by then. */
 const SETTLE_MS = 5_000;
 /** Longest time between looks: an alert of another process is taken over if that process dies. */
 const LONGEST_SLEEP_MS = 30_000;

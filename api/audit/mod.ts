@@ -15,7 +15,7 @@ import { inOrganization, type Sql } from '#platform/postgres/mod.ts';
 export type AuditService = {
   /**
    * Returns a page of the log, newest first.
-   * @throws AssayError invalid_body for a time that is none
+   * @throws AssayError invalid_body for an invalid time
    */
   list(organizationId: string, query: AuditQuery): Promise<AuditPage>;
 };

@@ -29,7 +29,7 @@ import { schemaText } from './schema-text.ts';
 
 /** The work on datasets, for one organization at a time. An unknown dataset is a not_found. */
 export type Datasets = {
-  /** @throws AssayError invalid_body for a schema that is none, conflict when the name is taken */
+  /** @throws AssayError invalid_body for an invalid schema, conflict when the name is taken */
   create(organizationId: string, body: NewDatasetBody): Promise<Static<typeof DatasetIdJson>>;
   get(organizationId: string, datasetId: string): Promise<DatasetJson>;
   query(organizationId: string, body: DatasetQueryBody): Promise<Static<typeof DatasetPage>>;
@@ -72,7 +72,7 @@ function changesOf({ name, description, requestSchema, expectedSchema }: Dataset
 
 /**
  * Makes a dataset without items, and returns its id.
- * @throws AssayError invalid_body for a schema that is none, conflict when the name is taken
+ * @throws AssayError invalid_body for an invalid schema, conflict when the name is taken
  */
 export async function createDataset(
   tx: TransactionSql,

@@ -4,7 +4,7 @@ import { JsonSchemaError, readJsonSchema } from '#core/json-schema/mod.ts';
 /**
  * Returns a JSON Schema as it is stored; null: there is none.
  * @param path of the member that holds it
- * @throws AssayError invalid_body for what is no schema, or too large a one
+ * @throws AssayError invalid_body for an invalid schema, or one that is too large
  */
 export function schemaText(path: string, schema: unknown): string | null {
   if (schema === null) return null;

@@ -87,7 +87,7 @@ export function runsOf(side: Side, metric: ChosenMetric): { measured: Run[]; ung
   for (const [index, itemId] of runs.itemIds.entries()) {
     if (changed.has(itemId)) continue;
     const value = values[index]!;
-    // What was erased has no grade any more, and nobody can give it one.
+    // An erased answer has lost its grades, and cannot be graded again.
     if (!runs.isError[index] && (value !== null || places[index] !== undefined)) answers += 1;
     if (value === null) continue;
     measured.push({ itemId, cluster: clusters[index]!, repetition: runs.repetitions[index]!, value });

@@ -26,7 +26,7 @@ export { BODY_PATHS } from './read-call.ts';
  */
 export type LogRequest = (key: Sender, call: SentCall, options?: LogOptions) => Promise<string>;
 
-/** Of what kind a record is; `api` unless another is given, which callers cannot choose. */
+/** The source of a record: `api` by default. Callers of the API cannot choose it. */
 export type LogOptions = { source: LogEntryHead['source'] };
 
 /** The API key that a request is logged with. */

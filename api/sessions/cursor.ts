@@ -18,7 +18,7 @@ export function cursorOf({ created_at, request_id }: Place): string {
 
 /**
  * Returns the page that parameters ask for.
- * @throws AssayError invalid_body for a cursor that is none, or a limit that is too large
+ * @throws AssayError invalid_body for an invalid cursor, or a limit that is too large
  */
 export function readPage({ after, limit }: PageParameters, most: number, usual: number): Page {
   const count = limit === undefined ? usual : Number(limit);

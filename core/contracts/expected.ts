@@ -16,7 +16,7 @@ export function readExpected(json: Buffer): string | null {
   if (json.length > MAX_BYTES)
     throw invalidField('expected', `may be at most ${MAX_BYTES} bytes long as JSON, but has ${json.length}`);
   try {
-    // Of an array or a text it reads the members of an object around it.
+    // The scanner reads objects: an array or a text is scanned as a member of one.
     const whole = Buffer.concat([Buffer.from('{"expected":'), json, Buffer.from('}')]);
     scanMembers(whole, { names: [], maxDepth: MAX_DEPTH + 1 });
   } catch (fault) {

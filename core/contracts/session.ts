@@ -25,7 +25,7 @@ const TimeFilter = Type.Object(
   },
 );
 
-/** What all queries of sessions take. */
+/** The members that all queries of sessions take. */
 const common = {
   timeFilter: Type.Optional(TimeFilter),
   ...filterOrQ,

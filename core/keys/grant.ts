@@ -5,7 +5,7 @@ import { matchesGlob } from './glob.ts';
 export const SCOPES = ['gateway', 'read', 'write'] as const;
 export type Scope = (typeof SCOPES)[number];
 
-/** What the calls of a key are confined to; null: all. */
+/** The models, providers and paths that the calls of a key are confined to; null: all. */
 export type AllowLists = {
   /** Globs of models, as in `gpt-4o*` or `anthropic/*`. */
   models: readonly string[] | null;

@@ -98,7 +98,7 @@ export function parsePrompt(bodyText: string): PromptTemplate {
   return { members, variables: reader.variables() };
 }
 
-/** Counts the values before any is made. Text that is no JSON is left to the parser. */
+/** Counts the values before any is made. Invalid JSON is left to the parser. */
 function checkValues(bodyText: string): void {
   let values: number;
   try {

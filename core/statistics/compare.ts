@@ -67,7 +67,7 @@ export type Comparison = {
   adjustedPValue: number | null;
   /** Counts of a binary metric that was measured once for each item. */
   table: PairedTable | null;
-  /** Of an ordinal metric. It takes items for independent. */
+  /** The test of an ordinal metric, which takes items for independent. */
   wilcoxon: Wilcoxon | null;
   /** The smallest difference that as many pairs as these find with a power of 80 %; null when too few or all equal. */
   minimumDetectable: number | null;

@@ -1,7 +1,7 @@
-/** What a comparison says. */
+/** The verdict of a comparison. */
 import type { Interval } from './wilson.ts';
 
-/** Whether more or less of a metric is better. */
+/** The better direction of a metric. */
 export type Direction = 'higher' | 'lower';
 
 /**
@@ -11,11 +11,11 @@ export type Direction = 'higher' | 'lower';
 export type Verdict = 'better' | 'worse' | 'not_worse' | 'undecided';
 
 export type VerdictInput = {
-  /** Of the difference, candidate less baseline; null when there is none. */
+  /** Confidence interval of the difference, candidate less baseline; null when it cannot be computed. */
   interval: Interval | null;
   /** The difference that every single pair has, where that is why there is no interval; null or absent: they differ. */
   shared?: number | null;
-  /** Of the same difference, adjusted if several tests are read together. */
+  /** p value of the same difference, adjusted if several tests are read together. */
   pValue: number;
   alpha: number;
   /** The largest loss that is accepted, in units of the metric, at least 0; null: none is. */

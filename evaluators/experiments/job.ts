@@ -1,6 +1,6 @@
 import type { CalledTarget, ItemContent } from '#core/experiments/mod.ts';
 
-/** What names a run of an experiment. */
+/** The name of a run of an experiment. */
 export type RunKey = { experimentId: string; itemId: string; repetition: number };
 
 /** A run that this process has claimed, with everything needed to make its call. */

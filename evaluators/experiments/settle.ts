@@ -5,7 +5,7 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import { LEASE_MS } from '../queue/mod.ts';
 import type { ExperimentJob } from './job.ts';
 
-/** What a call leaves a run as. */
+/** The state of a run after its call. */
 export type RunResult = {
   state: 'completed' | 'error' | 'skipped' | 'pending';
   /** Delay until a pending run is due. */

@@ -5,7 +5,7 @@ import { cleanText, type Outcome } from '#core/scoring/mod.ts';
 import type { ChildReply } from './child.ts';
 import { badResult, failure, type PythonFailure } from './failure.ts';
 
-/** What the code returned, as it returned it. */
+/** The value that the code returned, unchecked. */
 export type PythonScore = {
   /** Null: the label decides it. */
   score: number | null;

@@ -55,7 +55,7 @@ async function waitingState(
   // The evaluator was resumed since the claim, so the cause of this failure may be fixed: it is not paused again.
   const pause = now!.resumes === evaluator.resumes ? next.pause : null;
   const isPaused = pause !== null || now!.isPaused || run?.state === 'paused';
-  // A budget that was changed since the claim may last: who changed it has not found this evaluation among those that wait.
+  // A budget that was changed since the claim may suffice; the change has not found this evaluation among those that wait.
   const isChanged = next.errorCode === 'budget_exhausted' && now!.budgets !== evaluator.budgets;
   return { ...next, pause, state: isPaused ? 'paused' : 'pending', ...(isChanged && { dueInMs: 0 }) };
 }

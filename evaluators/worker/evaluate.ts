@@ -122,7 +122,7 @@ type StoredDefinition = {
   codeTemplate: unknown;
   externalConfig: unknown;
   secrets: Uint8Array | null;
-  /** Of a rubric. */
+  /** The criteria of a rubric; null or absent: another type. */
   criteria?: readonly Criterion[] | null;
 };
 

@@ -128,7 +128,7 @@ async function schedulePage(
 const MOST_TAKEN = 64;
 
 /**
- * Takes a run for this transaction, by a lock that is none of its row: finding a page may take seconds, and a row's lock would keep
+ * Takes a run for this transaction, by an advisory lock, not by its row: finding a page may take seconds, and a row's lock would keep
  * the feed of changes waiting for all organizations, and the run's owner from cancelling it.
  */
 async function takeRun(tx: TransactionSql, resting: readonly string[]): Promise<Run | null> {

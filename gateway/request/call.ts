@@ -12,7 +12,7 @@ import type { RequestBody } from './body.ts';
 /** The sender of a call. */
 export type Caller = {
   readonly organizationId: string;
-  /** null: none, it is an evaluator's call. */
+  /** null: an evaluator's call, which has no key. */
   readonly apiKeyId: string | null;
   readonly source: Exclude<Source, 'api'>;
   /** The evaluation that an evaluator's call is made for. */
@@ -23,7 +23,7 @@ export type Caller = {
   readonly countedAs: string | null;
   /** The policy of its key, which bounds its calls beside a policy that they name. */
   readonly rateLimitPolicy: string | null;
-  /** What its key is confined to; null: nothing. */
+  /** The models, providers and paths that its key is confined to; null: all. */
   readonly allowed: AllowLists | null;
   /** The most requests of its organization that are logged in any 5 seconds; null: all. */
   readonly logsPer5s: number | null;

@@ -87,7 +87,7 @@ async function scanCompletion(text: Buffer): Promise<JsonObject | null> {
   }
   const choices = spansOf('choices').at(-1);
   if (choices !== undefined && text[choices.start] === OPEN_BRACKET) completion.choices = [];
-  // Of a repeated name another reader may read another value.
+  // Where a name is repeated, readers differ in which value they take: any that is not null counts.
   const isNull = (span: MemberSpan) => span.end - span.start === NULL.length && written(span) === NULL;
   if (!spansOf('error').every(isNull)) completion.error = {};
   return completion;

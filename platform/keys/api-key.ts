@@ -22,7 +22,7 @@ export type ApiKey = {
   rateLimitPolicy: string | null;
   /** Milliseconds since the epoch from which on it is refused; null: never. */
   expiresAtMs: number | null;
-  /** What its calls are confined to; null, as for most keys: nothing. */
+  /** The models, providers and paths that its calls are confined to; null, as for most keys: all. */
   allowed: AllowLists | null;
   /** The organization's own provider keys, which replace the operator's. Empty in a process that calls no provider. */
   providerKeys: ProviderKeys;

@@ -44,7 +44,7 @@ export const madeColumns = (sql: AnySql) => sql`
   key_id, organization_id, name, prefix, scopes, rate_limit_policy, expires_at, models, providers, paths, owner, tags,
   rotated_from, created_at, revoked_at`;
 
-/** What a new key is to be; without a member it is not confined in that respect. */
+/** A new key; a member that is absent does not confine it. */
 export type WantedKey = Partial<Grant> & {
   organizationId: string;
   scopes: readonly Scope[];

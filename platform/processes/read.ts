@@ -9,7 +9,7 @@ export type ProcessRow = {
   startedAt: Date;
   /** When it reported last. */
   at: Date;
-  /** Of the role's shape, unless another version reports. */
+  /** The state in the shape of its role, unless a process of another version reports. */
   state: unknown;
 };
 

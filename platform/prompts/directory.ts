@@ -38,9 +38,9 @@ export type PromptDirectoryOptions = {
 /** References in the cache, and the memory that they may take together. */
 const MAX_PROMPTS = 10_000;
 const MAX_BYTES = 64 * 1024 * 1024;
-/** Of a version without its texts. */
+/** Memory of a version beside its texts. */
 const BYTES_OF_VERSION = 1_024;
-/** A template's texts, as UTF-16 at worst, and its parts. */
+/** Memory for each character of a template: two bytes as UTF-16, and one for the parts that it is cut into. */
 const BYTES_OF_CHARACTER = 3;
 
 /**

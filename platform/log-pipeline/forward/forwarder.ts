@@ -312,7 +312,7 @@ export class Forwarder {
         await this.#failing.attempt('trim', outboxId, () => feed.confirm(info.ack_floor.stream_seq));
       await this.#replaceIfStuck(stream, info.ack_floor.stream_seq);
     } else {
-      // What is stored may not be noted yet, because that failed.
+      // Entries that are stored may not be noted as such yet, because noting them failed.
       for (const [outboxId, feed] of this.#feeds)
         await this.#failing.attempt('trim', outboxId, () => feed.confirm(0));
     }

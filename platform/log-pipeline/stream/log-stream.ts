@@ -128,7 +128,7 @@ async function declareStream(manager: JetStreamManager): Promise<boolean> {
       throw error;
     });
     requireEssentials(config);
-    // Earlier builds declared it without them. To set them takes nothing away from it; a user who may not goes on as before.
+    // Earlier builds declared the stream without these two. Setting them costs nothing; a user without the right goes on as before.
     if (config.deny_purge && config.deny_delete) return true;
     return await manager.streams.update(LOG_STREAM, PROTECTED).then(
       () => true,
