@@ -1,6 +1,6 @@
 /**
- * Finds the requests of a page: their keys, in order. The records are fetched by key (records.ts), so that a deep offset
- * walks only an index.
+ * Finds the requests of a page: their keys, in order. The records are read by key (load.ts), so that a deep offset walks
+ * only an index.
  */
 
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
