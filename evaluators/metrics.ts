@@ -1,3 +1,4 @@
+/** The metrics of the evaluators role. */
 import type { Metrics } from '#platform/observability/metrics.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 

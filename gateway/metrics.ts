@@ -1,3 +1,4 @@
+/** The gateway's metrics. */
 import type { Limiter } from '#platform/limiter/mod.ts';
 import type { Metrics } from '#platform/observability/metrics.ts';
 import type { ResponseCache } from './cache/mod.ts';

@@ -1,6 +1,12 @@
 /**
  * The ingest role: stores log entries in Postgres, each exactly once. It reads them from NATS if configured, else from the
  * outboxes of this machine.
+ *
+ * Path of an entry: drain.ts (outboxes, up to their cursor.ts) or consume.ts (log stream, whose larger entries
+ * entry-parts.ts joins) → store-batch.ts, which has prepare-batch.ts make records (build-record.ts, and estimate-usage.ts
+ * for tokens that the provider did not count), and inserts them (statements.ts). In the same transaction: sessions.ts,
+ * judge-calls.ts and experiments.ts count; schedule.ts and schedule-sessions.ts insert the evaluations that are due. What
+ * cannot be stored goes to dead-letters.ts. In the background: retention.ts, and compress-bodies.ts.
  */
 import { join } from 'node:path';
 import { createCatalog } from '#core/models/mod.ts';

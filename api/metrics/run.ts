@@ -1,3 +1,4 @@
+/** Runs a query for metrics: plans it, reads roll-ups or rows, and makes the answer. */
 import type { MetricsAnswer, MetricsQueryBody } from '#core/contracts/metrics.ts';
 import { RELATIVE_ERROR } from '#core/rollups/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';

@@ -1,3 +1,4 @@
+/** The part of the cache in memory. */
 import { LRUCache } from 'lru-cache';
 import type { Bucket } from './bucket.ts';
 

@@ -1,3 +1,4 @@
+/** Statements of the cache that calls can do without. */
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createAvailability } from '#platform/postgres/mod.ts';

@@ -1,3 +1,4 @@
+/** The queue of responses on their way to Postgres. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';

@@ -1,3 +1,4 @@
+/** The HTTP client for addresses that users chose: one POST at a time, bounded in time and bytes, through the guard of mod.ts. */
 import type { IncomingHttpHeaders } from 'node:http';
 import { Agent, type Dispatcher } from 'undici';
 import { onFirstUse } from '../process/on-first-use.ts';

@@ -1,5 +1,5 @@
 /**
- * Who makes the changes of a call, for the audit log. It is kept beside the call instead of being passed through every service,
+ * The author of a call's changes, for the audit log. It is kept beside the call instead of being passed through every service,
  * so that a service which knows nothing of it cannot leave it out.
  */
 import { AsyncLocalStorage } from 'node:async_hooks';

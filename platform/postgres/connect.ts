@@ -1,3 +1,4 @@
+/** Connections to PostgreSQL: pools, transactions within one organization, and which of their errors pass. */
 import postgres from 'postgres';
 import { AssayError } from '#core/contracts/errors.ts';
 import type { FairSlots } from '../process/fair-slots.ts';
@@ -18,7 +19,7 @@ export type ConnectOptions = {
   max: number;
   /** `assay_api`: row-level security applies, so a statement sees the organization of its transaction only. */
   role?: 'assay_api';
-  /** Who makes the changes of this pool, for the audit log. Unless given, the system, or who was noted by `noteActor`. */
+  /** The author of this pool's changes, for the audit log. By default the one noted by `noteActor`, else the system. */
   actor?: 'command_line';
   /** Shown in pg_stat_activity. */
   applicationName: string;

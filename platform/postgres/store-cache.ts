@@ -1,3 +1,4 @@
+/** A cache of values from Postgres that is told of their changes. */
 import { LRUCache } from 'lru-cache';
 import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { Clock } from '../process/clock.ts';

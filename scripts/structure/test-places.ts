@@ -1,6 +1,6 @@
 /**
  * The place of a source's tests: the folder of test/unit or test/integration that mirrors the source's own folder, or is
- * named like the source. `core/json/scan.ts` is tested in `test/unit/core/json/…` or `test/unit/core/json/scan/…`.
+ * named like the source. `core/json/members.ts` is tested in `test/unit/core/json/…` or `test/unit/core/json/members/…`.
  */
 import { dirname } from 'node:path';
 import { MAY_IMPORT, TEST_TOPICS } from './layout.ts';

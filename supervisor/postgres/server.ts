@@ -1,3 +1,4 @@
+/** The embedded PostgreSQL as a process: starting, stopping, and noticing its end. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';

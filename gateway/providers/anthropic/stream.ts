@@ -1,3 +1,4 @@
+/** Translators of streams, each made of a reader of one dialect and a writer of the other. */
 import { joinBytes } from '#platform/http-message/mod.ts';
 import { SseSplitter } from '../../response/sse-splitter.ts';
 import type { AnswerEvent, EventReader, EventWriter } from './conversation.ts';

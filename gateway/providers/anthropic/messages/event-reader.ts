@@ -1,3 +1,4 @@
+/** Events of a Messages stream, read as events of an answer. */
 import { readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import {

@@ -1,3 +1,4 @@
+/** Chunks of a chat completion, read as events of an answer. Chunks that hold only content are not parsed: their frame is learned. */
 import { readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import type { AnswerEvent, EventReader, TokenUsage } from '../conversation.ts';
