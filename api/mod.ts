@@ -7,19 +7,10 @@ import {
   KEY_CHANGES_SUBJECT,
   PROMPT_CHANGES_SUBJECT,
 } from '#core/contracts/channels.ts';
-import { MAX_ITEMS_BODY_BYTES } from '#core/contracts/dataset.ts';
 import { createCatalog } from '#core/models/mod.ts';
 import { createSessionDirectory } from '#platform/browser-sessions/mod.ts';
 import { createChangeAnnouncer } from '#platform/changes/mod.ts';
 import type { Config } from '#platform/config/mod.ts';
-import {
-  createBodySlots,
-  type ServerRequest,
-  serve,
-  warningBound,
-  watchBodies,
-  watchConnections,
-} from '#platform/http-server/mod.ts';
 import { createKeyDirectory } from '#platform/keys/mod.ts';
 import { createLimiter, createLogLimit } from '#platform/limiter/mod.ts';
 import { openLogPipeline } from '#platform/log-pipeline/forward/mod.ts';
@@ -27,18 +18,9 @@ import { createChangeWatcher } from '#platform/nats/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { allowListOf, checkOutboundUrl } from '#platform/outbound/mod.ts';
-import {
-  checkSchema,
-  checkSettings,
-  createListener,
-  mayHaveWritten,
-  withActor,
-  withClient,
-} from '#platform/postgres/mod.ts';
+import { checkSchema, checkSettings, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
-import { availableMemory } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox, readInternalSecret } from '#platform/secrets/mod.ts';
@@ -69,9 +51,8 @@ import { createProviderKeyService } from './provider-keys/mod.ts';
 import { watchQueries } from './query-slots.ts';
 import { createRequestService } from './requests/mod.ts';
 import { createReviewService } from './review/mod.ts';
-import { failureBody, failureReply, toAssayError } from './routes/failure.ts';
-import { holdRoomFor } from './routes/reply.ts';
 import { createRowService } from './rows/mod.ts';
+import { serveApi } from './serve.ts';
 import { createSessionService } from './sessions/mod.ts';
 import { createSystemService } from './system/mod.ts';
 import { createUserService } from './users/mod.ts';
@@ -82,10 +63,6 @@ export { runGate } from './downloads/mod.ts';
 
 /** The built pages; scripts/dashboard/build.mjs makes them. */
 const DASHBOARD = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
-/** Large bodies get this part of the memory, unless it is given in bytes: half of what they get in all gateways together. */
-const BODIES_SHARE = 8;
-/** The owner of bodies whose caller is not known yet. What strangers send and get is too small to need room, or shared by all calls. */
-const STRANGERS = 'strangers';
 
 export type StartApiOptions = { config: Config; log: Logger; clock: Clock; retryDeadLetter: RetryDeadLetter };
 
@@ -207,36 +184,15 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
     dashboard: config.hasDashboard ? await readDashboard(DASHBOARD) : 'off',
   });
   const certificate = config.tls === null ? null : await keepCertificate(config.tls, log);
-  const answer = async (request: ServerRequest) => {
-    const response = await app.fetch(request);
-    try {
-      // Its writes are committed. Routes that change records are not listed here, where one would be forgotten.
-      if (mayHaveWritten()) announceChanges();
-      else holdRoomFor(request, response);
-      return response;
-    } catch (error) {
-      return failureReply(toAssayError(error));
-    }
-  };
-  const bodySlots = createBodySlots({
-    bytes: config.bodiesMemoryBytes ?? Math.floor(availableMemory() / BODIES_SHARE),
-    maxBodyBytes: Math.max(config.maxBodyBytes, MAX_ITEMS_BODY_BYTES),
-  });
-  watchBodies(metrics, bodySlots);
-  const server = await serve({
-    fetch: (request) => {
-      request.limitBody(bodySlots, STRANGERS);
-      return withActor(() => withClient(request, keySql, () => answer(request)));
-    },
-    formatError: failureBody,
-    compresses: true,
-    host: config.host,
-    port: config.apiPort,
-    drainDelayMs: config.drainDelayMs,
+  const server = await serveApi({
+    fetch: app.fetch,
+    config,
+    keySql,
     certificate,
-    bound: warningBound(connectionBound(descriptorLimit(), false), log),
+    announceChanges,
+    metrics,
+    log,
   });
-  watchConnections(metrics, server.connections);
   const readOutbox = createOutboxReader(logPath, config.outbox.maxBytes);
   const report = await reportProcess({
     sql: keySql,
