@@ -19,7 +19,7 @@ export type UserMetricsQuery = UserPage & {
   sort: { metric: UserMetric; direction: 'asc' | 'desc' };
 };
 
-/** A row of `userTotalsStatement`; nano-dollars as text, null where no cost is known. */
+/** A row of `userTotalsStatement`; nano-dollars as text, null where requests have tokens and no cost is known. */
 export type UserTotalsRow = {
   user_id: string;
   count: number;
@@ -43,6 +43,14 @@ export type UserMetricsRow = {
   total_prompt_tokens: number;
   cost: string | null;
 };
+
+/**
+ * Writes what requests cost, from the names of their sum and of the numbers of those with a cost and with tokens. As in metrics,
+ * it is null where requests have tokens and none has a known price; requests without tokens, such as failed ones, cost nothing.
+ */
+function costOf(sum: string, priced: string, counted: string): string {
+  return `case when ${priced} > 0 or ${counted} = 0 then coalesce(${sum}, 0) end`;
+}
 
 const NO_FILTER: RequestCondition = {
   filter: { kind: 'all' },
@@ -78,7 +86,8 @@ export function userTotalsStatement(organizationId: string, query: UserTotalsQue
     query.userIds === null ? '' : `and r.user_id = any(${parameters.bind(query.userIds, 'text[]')})`;
   const text = `
     select r.user_id, count(*)::float8 as count, coalesce(sum(r.prompt_tokens), 0)::float8 as prompt_tokens,
-      coalesce(sum(r.completion_tokens), 0)::float8 as completion_tokens, sum(r.cost_nano)::text as cost_nano
+      coalesce(sum(r.completion_tokens), 0)::float8 as completion_tokens,
+      (${costOf('sum(r.cost_nano)', 'count(r.cost_nano)', 'count(r.total_tokens)')})::text as cost_nano
     from assay.requests r
     where ${condition} ${some}
     group by r.user_id
@@ -101,7 +110,8 @@ export function userMetricsStatement(organizationId: string, query: UserMetricsQ
     with days as (
       select r.user_id, (r.created_at at time zone 'UTC' - make_interval(mins => ${zone}))::date as day,
         min(r.created_at) as first_active, max(r.created_at) as last_active, count(*) as requests,
-        sum(r.prompt_tokens) as prompt_tokens, sum(r.completion_tokens) as completion_tokens, sum(r.cost_nano) as cost
+        sum(r.prompt_tokens) as prompt_tokens, sum(r.completion_tokens) as completion_tokens, sum(r.cost_nano) as cost,
+        count(r.cost_nano) as priced, count(r.total_tokens) as counted
       from assay.requests r
       where ${condition}
       group by 1, 2
@@ -113,7 +123,7 @@ export function userMetricsStatement(organizationId: string, query: UserMetricsQ
           as average_tokens_per_request,
         coalesce(sum(completion_tokens), 0)::float8 as total_completion_tokens,
         coalesce(sum(prompt_tokens), 0)::float8 as total_prompt_tokens,
-        sum(cost) as cost
+        ${costOf('sum(cost)', 'sum(priced)', 'sum(counted)')} as cost
       from days group by user_id
     )
     select a.count, a.has_users, u.*

@@ -49,7 +49,7 @@ export type UserQueryBody = Static<typeof UserQueryBody>;
 
 const Cost = Nullable(
   Type.Number(),
-  'USD, of the requests with a known price; null: none has one. Sorted last in both directions',
+  'USD, of the requests with a known price; null: there are tokens, and no request has one. Sorted last in both directions',
 );
 const Tokens = Type.Integer({ description: 'Requests whose tokens are unknown count as 0' });
 

@@ -31,7 +31,7 @@ t.before(async () => {
       completion_tokens: 0,
       cost_nano: 2_000_000_000,
     },
-    { user_id: '😀 zoë', created_at: at(3 * DAY_MS) },
+    { user_id: '😀 zoë', created_at: at(3 * DAY_MS), total_tokens: 9 },
     { user_id: 'ann', created_at: at(0), source: 'evaluator', cost_nano: 9 },
     { user_id: null, created_at: at(0), cost_nano: 9 },
   ]);
@@ -153,6 +153,20 @@ t.test('the days of metrics begin at the midnight of the time zone', async (t) =
   t.equal(await activeFor({ timeZoneDifferenceMinutes: -20 }), 2);
   t.equal(await activeFor({ timeZoneDifferenceMinutes: 20 }), 1);
   t.equal(await activeFor({ timeZoneDifferenceMinutes: -840 }), 1);
+});
+
+t.test('a user whose requests have no tokens costs nothing, as in metrics', async (t) => {
+  const { organizationId, key } = api.other;
+  const created_at = new Date(NOON);
+  await insertRequests(api.database.sql, organizationId, [{ user_id: 'failed', created_at, status: 500 }]);
+  const filter = { request: { user_id: { equals: 'failed' } } };
+  t.match(await data(QUERY, { userIds: ['failed'] }, key), [{ cost: 0 }]);
+  t.match((await metrics({ filter }, key)).users, [{ cost: 0 }]);
+  await insertRequests(api.database.sql, organizationId, [
+    { user_id: 'failed', created_at, total_tokens: 9 },
+  ]);
+  t.match(await data(QUERY, { userIds: ['failed'] }, key), [{ cost: null }], 'tokens without a price');
+  t.match((await metrics({ filter }, key)).users, [{ cost: null }]);
 });
 
 t.test('users are those of the own organization', async (t) => {
