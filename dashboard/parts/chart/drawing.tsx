@@ -22,8 +22,11 @@ function useSystemColors(): number {
   return turn;
 }
 
-function isEmpty({ series, ghosts }: PlotContent): boolean {
-  return [...series, ...ghosts].every(({ values }) => values.every((value) => value === null || value === 0));
+/** Returns what stands in a drawing without anything to draw; null: there is something. A cost that is null has no known price. */
+function emptyText({ series, ghosts, unit }: PlotContent): string | null {
+  const values = [...series, ...ghosts].flatMap((one) => one.values);
+  if (values.some(Boolean)) return null;
+  return unit === 'dollars' && values.includes(null) ? 'No known price' : 'Nothing in this range';
 }
 
 /** Shows a canvas. */
@@ -36,6 +39,7 @@ export function Drawing({ content, at, theme, ...events }: DrawingProps) {
   // Contents are made anew at each rendering: what they say decides.
   const said = JSON.stringify(content);
   const [isFailed, setFailed] = useState(false);
+  const empty = content.buckets.begins.length > 0 && emptyText(content);
 
   // biome-ignore lint/correctness/useExhaustiveDependencies: `said` stands for the content, the others for the colours
   useEffect(() => {
@@ -69,9 +73,7 @@ export function Drawing({ content, at, theme, ...events }: DrawingProps) {
   return (
     <>
       <div ref={host} class="chart-canvas" />
-      {content.buckets.begins.length > 0 && isEmpty(content) && (
-        <p class="chart-nothing muted">Nothing in this range</p>
-      )}
+      {empty && <p class="chart-nothing muted">{empty}</p>}
       {isFailed && <p class="chart-nothing">The drawing could not be loaded; the table has the values</p>}
     </>
   );

@@ -60,8 +60,11 @@ story('What a user cost is not said where no price is known', async ({ t, page, 
   const cost = () => page.locator('.fact-list').innerText();
   await page.goto('/users/ada');
   await comesToMatch(t, cost, /Requests\s+2\s+Errors\s+0\s+Cost\s+–/);
+  const chart = page.getByRole('figure', { name: 'Cost' });
+  await chart.getByText('No known price').waitFor();
   await page.goto('/users/bob');
   await comesToMatch(t, cost, /Requests\s+1\s+Errors\s+0\s+Cost\s+\$0/);
+  await chart.getByText('Nothing in this range').waitFor();
   await page.goto('/users');
   await comesToMatch(t, () => page.getByRole('row').filter({ hasText: 'ada' }).innerText(), /ada\s+2\s+–/);
 });
