@@ -10,7 +10,7 @@ export type LimitRoutesOptions = { keys: Keys; limits: LimitService };
 export function limitRoutes({ keys, limits }: LimitRoutesOptions) {
   return authorized(keys, 'read', 'Limits').get(
     '/v1/rate-limit/usage',
-    ({ key, query }) => limits.usage(key.organizationId, query),
+    ({ key, query }) => limits.usage(key.organizationId, query, key.scopes.has('write')),
     {
       query: parameters(UsageQuery),
       response: reply(Type.Array(UsageJson)),

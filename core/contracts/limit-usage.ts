@@ -12,6 +12,13 @@ export const UsageQuery = Type.Object(
         description: 'Only the counters of this user, or of this value of a property',
       }),
     ),
+    search: Type.Optional(
+      Type.String({
+        maxLength: 1_000,
+        description:
+          "A part of the user, the value, the property's name, or the key's id or prefix, in any case; with the scope `write`, also of the key's name",
+      }),
+    ),
   },
   closed,
 );

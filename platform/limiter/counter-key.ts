@@ -23,7 +23,7 @@ export function counterName(organizationId: string, key: Buffer): string {
 }
 
 /** Before the segment of a counter of the key's own policy; no segment has a colon. */
-const OF_KEY = 'key:';
+export const OF_KEY = 'key:';
 
 /** The readable part of a counter, stored beside its key for operators. */
 type Shown = { segment: string; value: string };

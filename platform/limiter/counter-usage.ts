@@ -1,5 +1,6 @@
+import { containing } from '#core/filter/mod.ts';
 import type { Sql, TransactionSql } from '../postgres/mod.ts';
-import { readShown, shownValue } from './counter-key.ts';
+import { OF_KEY, readShown, shownValue } from './counter-key.ts';
 import type { Unit } from './types.ts';
 
 /** Use of one window of a counter. Amounts are in the counter's unit, nano-dollars for cents. */
@@ -23,6 +24,16 @@ export type CounterUsage = {
   resetMs: number;
 };
 
+/** Which counters are read; all that are in use unless it says otherwise. */
+type UsageChoice = {
+  /** Of a user or a property, whose counters alone are read. */
+  value?: string | null;
+  /** A text that the segment, the value or the key has, in any case. */
+  search?: string;
+  /** Whether `search` looks in the names of keys, too. */
+  hasKeyNames?: boolean;
+};
+
 type UsageRow = {
   api_key_id: string | null;
   unit: Unit;
@@ -37,14 +48,13 @@ type UsageRow = {
 
 /**
  * Reads the windows of an organization in which something counts now, those nearest to their quota first.
- * @param value of a user or a property, whose counters alone are read; null: all
  * @param sql may have the role `assay_api`, in a transaction of the organization
  */
 export async function readUsage(
   sql: Sql | TransactionSql,
   organizationId: string,
   limit: number,
-  value: string | null = null,
+  { value = null, search = '', hasKeyNames = false }: UsageChoice = {},
 ): Promise<CounterUsage[]> {
   const shown = value === null ? null : shownValue(value);
   const rows = await sql<UsageRow[]>`
@@ -62,6 +72,10 @@ export async function readUsage(
           and r.settled_nano is null and r.expires_at > clock_timestamp()) o (reserved)
      where c.organization_id = ${organizationId} and c.expires_at > clock_timestamp() and used > 0
        and (${shown}::text is null or (c.segment <> '' and c.value = ${shown}))
+       and (${search} = '' or concat_ws(E'\\n', replace(c.segment, ${OF_KEY}, ''), case when c.segment <> '' then c.value end,
+              c.api_key_id::text, (
+              select concat_ws(E'\\n', k.prefix, case when ${hasKeyNames} then k.name end) from assay.api_keys k
+               where k.key_id = c.api_key_id and k.organization_id = c.organization_id)) ilike ${containing(search)})
      order by used::float8 / (w).quota desc, c.unit, c.segment, c.value
      limit ${limit}`;
   return rows.map((row) => ({

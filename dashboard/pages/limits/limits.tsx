@@ -9,7 +9,8 @@ import { UsageTable } from './usage-table.tsx';
 /** The page /limits. */
 export function Limits() {
   const { query, set } = useAddress();
-  const { data, failure, isLoading, reload } = useUsage();
+  const find = query.find ?? '';
+  const { data, failure, isLoading, isOfText, reload } = useUsage(find.trim());
   const names = useKeyNames(data?.map(({ api_key_id: id }) => id) ?? []);
   return (
     <>
@@ -25,14 +26,14 @@ export function Limits() {
             <input
               type="search"
               placeholder="Key, user or value"
-              value={query.find ?? ''}
+              value={find}
               onInput={({ currentTarget }) => set({ find: currentTarget.value }, { replace: true })}
             />
           </label>
         </div>
         <FailureNotice failure={failure} retry={reload} />
         {data === null && isLoading && <p class="muted">Loading…</p>}
-        {data !== null && <UsageTable usage={data} names={names} text={query.find ?? ''} />}
+        {data !== null && <UsageTable usage={data} names={names} isOfText={isOfText} />}
       </section>
       <Refusals />
     </>

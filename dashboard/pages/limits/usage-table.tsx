@@ -6,7 +6,7 @@ import { addCondition } from '../../parts/query-bar/edit.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href } from '../../state/address.ts';
-import { findUsage, nameOf, usageKey } from './usage.ts';
+import { nameOf, usageKey } from './usage.ts';
 
 const UNITS = { request: 'Calls', cents: 'Money', log: 'Logged requests' };
 const CENTS_A_DOLLAR = 100;
@@ -94,25 +94,24 @@ function columns(names: KeyNames): readonly Column<UsageJson>[] {
   ];
 }
 
-/** @param text finds keys, segments and values */
+/** @param isOfText whether they are those that have a text */
 export function UsageTable({
   usage,
   names,
-  text,
+  isOfText,
 }: {
   usage: readonly UsageJson[];
   names: KeyNames;
-  text: string;
+  isOfText: boolean;
 }) {
-  const empty =
-    usage.length === 0
-      ? 'No limit is in use: no call within its window has had one.'
-      : 'No counter has this text.';
+  const empty = isOfText
+    ? 'No counter has this text.'
+    : 'No limit is in use: no call within its window has had one.';
   return (
     <Table
       caption="Counters of rate limits"
       columns={columns(names)}
-      rows={findUsage(usage, names, text)}
+      rows={usage}
       keyOf={usageKey}
       empty={<p>{empty}</p>}
     />

@@ -5,29 +5,25 @@ import type { KeyNames } from '../../client/key-names.ts';
 import { useResource } from '../../client/resource.ts';
 
 const EVERY_MS = 5_000;
+const KEY = 'limits ';
 
-/** Loads them again every five seconds. */
-export function useUsage() {
-  return useResource(
-    'limits',
-    (signal) => call<UsageJson[]>('GET', '/v1/rate-limit/usage', undefined, signal),
-    {
-      everyMs: EVERY_MS,
-    },
+/**
+ * Loads those that have a text, again every five seconds.
+ * @param text in the key, the segment or the value; '': all, so that what is shown is not `isOfText`
+ */
+export function useUsage(text: string) {
+  const { dataKey, ...usage } = useResource(
+    KEY + text,
+    (signal) =>
+      call<UsageJson[]>('GET', `/v1/rate-limit/usage?search=${encodeURIComponent(text)}`, undefined, signal),
+    { everyMs: EVERY_MS },
   );
+  return { ...usage, isOfText: dataKey !== KEY };
 }
 
 /** Returns the name of a counter's key, or its id. */
 export function nameOf(names: KeyNames, id: string | null): string {
   return id === null ? 'All keys together' : (names.get(id) ?? id);
-}
-
-/** Returns those whose key, segment or value has the text, ignoring case. */
-export function findUsage(usage: readonly UsageJson[], names: KeyNames, text: string): readonly UsageJson[] {
-  const wanted = text.trim().toLowerCase();
-  return usage.filter(({ api_key_id, segment, value }) =>
-    [nameOf(names, api_key_id), segment ?? '', value ?? ''].some((one) => one.toLowerCase().includes(wanted)),
-  );
 }
 
 /** Names a counter: no two have the same. */

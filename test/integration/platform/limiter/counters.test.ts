@@ -248,7 +248,7 @@ t.test(
       },
     ]);
     const ofValue = (value: string) =>
-      inOrganization(asApi, mine.organizationId, (tx) => readUsage(tx, mine.organizationId, 10, value));
+      inOrganization(asApi, mine.organizationId, (tx) => readUsage(tx, mine.organizationId, 10, { value }));
     t.match(await ofValue('ada\u0000\ud800'), [{ unit: 'cents' }, { unit: 'request' }]);
     t.same(await ofValue('ad'), []);
     t.ok(usage.every(({ resetMs }) => resetMs > 58_000 && resetMs <= 61_000));

@@ -27,9 +27,10 @@ const MONEY = {
 story(
   'Counters show what is used of their quota, and are found by a text in the address',
   async ({ t, page }) => {
-    await page.route('**/v1/rate-limit/usage', (route) =>
-      route.fulfill({ json: { data: [COUNTER, MONEY], error: null } }),
-    );
+    await page.route('**/v1/rate-limit/usage?*', (route) => {
+      const isAll = new URL(route.request().url()).searchParams.get('search') === '';
+      return route.fulfill({ json: { data: isAll ? [COUNTER, MONEY] : [COUNTER], error: null } });
+    });
     await page.goto('/limits');
     await page.getByText('90 of 100').waitFor();
     await page.getByText('$0.00027 of $0.50').waitFor();
@@ -40,6 +41,30 @@ story(
     t.match(page.url(), 'find=ADA');
   },
 );
+
+story('A counter is found that a thousand others are nearer to their quota than', async (stage) => {
+  const { page, organization, product } = stage;
+  const { organizationId, keyId } = organization;
+  await product.database.sql`update assay.api_keys set name = 'The bot' where key_id = ${keyId}`;
+  await product.database.sql`
+    with now (ms) as (select floor(extract(epoch from now()) * 1000)::int8)
+    insert into assay.limit_counters (organization_id, counter_key, api_key_id, unit, segment, value, seen_ms, expires_at, windows)
+    select ${organizationId}, sha256(n::text::bytea), case n when 1002 then ${keyId}::uuid end, 'request', 'user',
+           case n when 1001 then 'ada_lovelace' else 'user ' || n end, ms, now() + interval '1 hour',
+           array[jsonb_populate_record(assay.limit_add(assay.limit_new_window('{}', 3600, 60000, 61, ms), ms, 1),
+                                       jsonb_build_object('quota', 100 + n))]
+      from now, generate_series(1, 1002) n`;
+  await page.goto('/limits');
+  const counters = page.getByRole('table', { name: 'Counters of rate limits' });
+  await counters.getByText('1 of 101', { exact: true }).waitFor();
+  await page.getByLabel('Find').fill(' A_LOVE ');
+  await counters.getByText('1 of 1,101', { exact: true }).waitFor();
+  await counters.getByText('1 of 101', { exact: true }).waitFor({ state: 'detached' });
+  await page.getByLabel('Find').fill('the bot');
+  await counters.getByText('1 of 1,102', { exact: true }).waitFor();
+  await page.getByLabel('Find').fill('a%love');
+  await page.getByText('No counter has this text').waitFor();
+});
 
 story('Refused calls are counted by user, with a link to the requests', async ({ t, page, organization }) => {
   await organization.insert([
@@ -61,7 +86,7 @@ story('Refused calls are counted by user, with a link to the requests', async ({
 story('A key leads to its requests, and to those that were refused', async ({ t, page, organization }) => {
   const { keyId } = organization;
   await organization.insert([{ status: 429, api_key_id: keyId }, { status: 429 }, { api_key_id: keyId }]);
-  await page.route('**/v1/rate-limit/usage', (route) =>
+  await page.route('**/v1/rate-limit/usage?*', (route) =>
     route.fulfill({ json: { data: [{ ...COUNTER, api_key_id: keyId }], error: null } }),
   );
   await page.goto('/limits?range=24h');
@@ -82,7 +107,7 @@ story('A key leads to its requests, and to those that were refused', async ({ t,
 
 accessibleStory('The limits have no barrier', async ({ page, organization }) => {
   await organization.insert([{ status: 429, user_id: 'ada' }]);
-  await page.route('**/v1/rate-limit/usage', (route) =>
+  await page.route('**/v1/rate-limit/usage?*', (route) =>
     route.fulfill({ json: { data: [COUNTER, MONEY], error: null } }),
   );
   await page.goto('/limits');
