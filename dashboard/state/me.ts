@@ -29,13 +29,27 @@ export function mayAskAhead(): boolean {
   return linkToken === null;
 }
 
-/** Logs in with an API key, or with the token of a link. */
-export async function logIn(body: LoginBody): Promise<void> {
-  const me = await call<Me>('POST', '/v1/login', body);
+/** Other tabs of the browser, which have the same cookie. Null: not listened to yet. */
+let otherTabs: BroadcastChannel | null = null;
+
+function beSignedIn(me: Me): void {
   const before = identity.value;
   // Answers of the log-in before.
   if (before.kind !== 'signed-in' || before.me.key.id !== me.key.id) forgetAll();
   identity.value = { kind: 'signed-in', me };
+}
+
+/** Follows the log-ins and log-outs of other tabs; called once. */
+export function listenToOtherTabs(): void {
+  otherTabs = new BroadcastChannel('log-in');
+  // A refusal is told to `whenSignedOut`; after another failure, the next call tells.
+  otherTabs.onmessage = () => call<Me>('GET', '/v1/me').then(beSignedIn, () => {});
+}
+
+/** Logs in with an API key, or with the token of a link. */
+export async function logIn(body: LoginBody): Promise<void> {
+  beSignedIn(await call<Me>('POST', '/v1/login', body));
+  otherTabs?.postMessage(null);
 }
 
 /** Logs in with the token of a link. Returns whether that worked. */
@@ -67,6 +81,7 @@ export async function readIdentity(): Promise<void> {
 /** Ends the session of this browser. */
 export async function signOut(): Promise<void> {
   await call('POST', '/v1/logout');
+  otherTabs?.postMessage(null);
   forgetAll();
   identity.value = { kind: 'signed-out' };
 }
