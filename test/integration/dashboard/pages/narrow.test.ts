@@ -1,4 +1,5 @@
 /** Pages on a phone, with names as long as the API takes them, and without a space. */
+import { comesTo } from '../../../support/browser/comes-to.ts';
 import { type Stage, story } from '../../../support/browser/mod.ts';
 import { callAs } from './as.ts';
 import { makeJudge } from './evaluators/call-api.ts';
@@ -48,6 +49,15 @@ story('On a phone no page is wider than the screen, whatever the names', async (
     await page.waitForLoadState('networkidle');
     t.equal(await page.evaluate('document.documentElement.scrollWidth'), PHONE.width, address);
   }
+});
+
+story('On a phone the code of a call passes under the button that copies it', async ({ t, page }) => {
+  await page.setViewportSize(PHONE);
+  await page.goto('/requests');
+  await page.getByRole('button', { name: 'Copy the curl call' }).waitFor();
+  const background = () =>
+    page.evaluate("getComputedStyle(document.querySelector('.code-block > button')).backgroundColor");
+  await comesTo(t, background, 'rgb(255, 255, 255)', 'not the code behind it');
 });
 
 story('On a phone the values of a comparison stand beside the longest key of a score', async (stage) => {
