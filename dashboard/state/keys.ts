@@ -40,10 +40,12 @@ function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey, code }: KeyboardEvent
   // Alt changes the character on some keyboards; the letter of the key is meant.
   const plain = altKey && /^Key[A-Z]$/.test(code) ? code.slice(3).toLowerCase() : key;
   const isLetter = /^[a-z]$/i.test(plain);
+  // Other characters need Shift or Alt on some keyboards: a German one on a Mac has [ at Alt and 5.
+  const hasPlace = isLetter || plain.length > 1;
   const parts = [
     ...(ctrlKey || metaKey ? ['Mod'] : []),
-    ...(altKey ? ['Alt'] : []),
-    ...(shiftKey && (isLetter || plain.length > 1) ? ['Shift'] : []),
+    ...(altKey && hasPlace ? ['Alt'] : []),
+    ...(shiftKey && hasPlace ? ['Shift'] : []),
     isLetter ? plain.toLowerCase() : plain,
   ];
   return parts.join('+');

@@ -1,7 +1,7 @@
 /** Keys of the list. */
 import { copyText } from '../../parts/copy/copy.tsx';
 import { tellMissingPart } from '../../parts/later/missing-part.ts';
-import { attempt } from '../../parts/toast/toast.tsx';
+import { attempt, tell } from '../../parts/toast/toast.tsx';
 import { href } from '../../state/address.ts';
 import { useKeys } from '../../state/keys.ts';
 import { rate } from '../../state/ratings.ts';
@@ -44,6 +44,7 @@ export function useRowKeys({ list, current, setCurrent, selection }: RowKeysOpti
     const ahead = step > 0 ? rows.slice(at + 1) : rows.slice(0, Math.max(0, at)).toReversed();
     const found = ahead.find(({ response_status: status = 200 }) => status >= FIRST_ERROR || status === 0);
     if (found !== undefined) setCurrent(found.request_id);
+    else tell('No error among the loaded rows; status:>=400 finds all');
   };
   const withCurrent = (run: (id: string) => void) => () => {
     if (current !== null) run(current);
@@ -95,5 +96,7 @@ export function useRowKeys({ list, current, setCurrent, selection }: RowKeysOpti
     },
     '+': { what: 'Rate good', run: rated(true) },
     '-': { what: 'Rate bad', run: rated(false) },
+    // A value that has the focus takes it first.
+    f: { what: 'Filter by the focused value; with Alt, exclude it', run: () => {} },
   });
 }

@@ -71,6 +71,11 @@ const CHECKS: Readonly<Record<string, Check>> = {
     await drawer(page).getByRole('button', { name: 'Bad', pressed: true }).waitFor();
     await page.locator('[aria-current=true]').getByTitle('Rated bad').waitFor();
   },
+  f: async (page) => {
+    await page.locator('[aria-current=true]').getByRole('link', { name: 'u1' }).focus();
+    await press(page, 'f');
+    await hasQuery(page, 'q', 'user:u1');
+  },
   l: (page) => hasQuery(page, 'live', '1'),
   Escape: (page) => drawer(page).waitFor({ state: 'detached' }),
   '[': (page) => hasQuery(page, 'tab', 'properties'),
@@ -255,6 +260,22 @@ story('Tab reaches all that can be pressed, once, in the order of the page', asy
     order,
     Array.from({ length: wanted }, (_, index) => String(index)),
   );
+});
+
+story('A key that finds no error among the loaded rows says so', async (stage) => {
+  const { page, organization } = stage;
+  await organization.insert([{ user_id: 'u0' }]);
+  await page.goto('/requests');
+  await page.locator('.grid').getByRole('link', { name: 'u0' }).waitFor();
+  await page.keyboard.press('e');
+  await page.getByText('No error among the loaded rows').waitFor();
+});
+
+story('A bracket for which a keyboard needs Alt goes to another tab', async (stage) => {
+  const { page } = stage;
+  await show(page, await open(stage));
+  await page.keyboard.press('Alt+]');
+  await hasQuery(page, 'tab', 'request');
 });
 
 story(
