@@ -135,7 +135,7 @@ export function SessionHead({ session, leaves, onChanged }: Props & { leaves: re
       </p>
       <Facts>
         <Fact name="Requests">{count(session.total_requests)}</Fact>
-        <Fact name="Duration">
+        <Fact name="Until the last answer">
           {milliseconds(Math.max(lengthMs, Date.parse(latest) - Date.parse(first)))}
         </Fact>
         <Fact name="Cost">{dollars(session.total_cost)}</Fact>
