@@ -26,7 +26,7 @@ const LETTER_CONNECTIONS = 1;
 /** Connections for evaluating alerts and claiming the next ones. */
 const ALERT_CONNECTIONS = 2;
 
-/** Opens all pools, which connect when they are first used. `closing` ends them in order. */
+/** Opens all pools, which connect when they are first used. `closing` ends them. */
 export function openConnections(url: string) {
   // Keys and ids are read as the owner; everything else under row-level security, as a role that sees one organization a time.
   const connectAsOwner = (applicationName: string, max: number, statementTimeoutMs = OWNER_TIMEOUT_MS) =>

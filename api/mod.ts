@@ -20,7 +20,8 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { allowListOf, checkOutboundUrl } from '#platform/outbound/mod.ts';
 import { checkSchema, checkSettings, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
+import { type Role, stopInOrder, stopTogether } from '#platform/process/lifecycle.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import { createSecretBox, readInternalSecret } from '#platform/secrets/mod.ts';
@@ -63,6 +64,11 @@ export { runGate } from './downloads/mod.ts';
 
 /** The built pages; scripts/dashboard/build.mjs makes them. */
 const DASHBOARD = fileURLToPath(new URL('../dashboard/dist', import.meta.url));
+/**
+ * Time for the piece that background work has begun, at a stop. A piece is one transaction, or reads: one that is cut off is
+ * begun anew by another process. Without a bound, one that a silent PostgreSQL holds up would last until the process is ended.
+ */
+const LAST_PIECE_MS = 1_000;
 
 export type StartApiOptions = { config: Config; log: Logger; clock: Clock; retryDeadLetter: RetryDeadLetter };
 
@@ -213,16 +219,31 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
         { what: 'letting go of the certificate', run: async () => certificate?.stop() },
         // 2. Every entry that was begun is committed and forwarded.
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
-        { what: 'withdrawing the report', run: () => report.stop() },
         // 3. Then the parts that calls needed.
-        { what: 'ending the page of a deletion', run: () => erasing.stop() },
-        { what: 'ending the evaluation of alerts', run: () => alerting.stop() },
-        { what: 'closing the connections to the gateway', run: () => playground.close() },
-        { what: 'letting go of limits', run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())) },
-        { what: 'letting go of trials', run: () => trials.stop() },
-        { what: 'letting go of log-ins', run: () => browserSessions.stop() },
-        { what: 'letting go of keys', run: () => keys.stop() },
-        ...connections.closing,
+        {
+          what: 'letting go of the parts',
+          run: () =>
+            stopTogether([
+              { what: 'withdrawing the report', run: () => report.stop() },
+              {
+                what: 'ending the page of a deletion',
+                run: () => settlesWithin(erasing.stop(), LAST_PIECE_MS),
+              },
+              {
+                what: 'ending the evaluation of alerts',
+                run: () => settlesWithin(alerting.stop(), LAST_PIECE_MS),
+              },
+              { what: 'closing the connections to the gateway', run: () => playground.close() },
+              {
+                what: 'letting go of limits',
+                run: () => limiter.stop(Math.max(0, stopBy - clock.monotonic())),
+              },
+              { what: 'letting go of trials', run: () => trials.stop() },
+              { what: 'letting go of log-ins', run: () => browserSessions.stop() },
+              { what: 'letting go of keys', run: () => keys.stop() },
+            ]),
+        },
+        { what: 'disconnecting', run: () => stopTogether(connections.closing) },
       ]);
     },
   };

@@ -16,7 +16,7 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkSchema, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
-import { type Role, stopInOrder } from '#platform/process/lifecycle.ts';
+import { type Role, stopInOrder, stopTogether } from '#platform/process/lifecycle.ts';
 import { availableMemory, collectSeldom } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
@@ -167,16 +167,20 @@ export async function startGateway(options: { config: Config; log: Logger; clock
         // 2. Every record that was begun is committed, and on its way.
         { what: 'recording the last large responses', run: () => lateRecords.settled(LAST_WRITES_MS) },
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
-        { what: 'withdrawing the report', run: () => report.stop() },
         // 3. Then what they needed.
         { what: 'closing the connections to providers', run: async () => providers.closeConnections() },
         { what: 'stopping the list of models', run: async () => models.stop() },
         {
-          what: 'stopping the cache, the limiter, the keys and the prompts',
-          run: async () => {
-            const goodbyes = [cache.stop(LAST_WRITES_MS), limiter.stop(LAST_WRITES_MS)];
-            await Promise.all([...goodbyes, keys.stop(), prompts.stop(), erasures.stop()]);
-          },
+          what: 'letting go of the parts',
+          run: () =>
+            stopTogether([
+              { what: 'withdrawing the report', run: () => report.stop() },
+              { what: 'stopping the cache', run: () => cache.stop(LAST_WRITES_MS) },
+              { what: 'stopping the limiter', run: () => limiter.stop(LAST_WRITES_MS) },
+              { what: 'stopping the keys', run: () => keys.stop() },
+              { what: 'stopping the prompts', run: () => prompts.stop() },
+              { what: 'stopping the erasures', run: () => erasures.stop() },
+            ]),
         },
         connections.closing,
       ]);

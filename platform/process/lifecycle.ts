@@ -65,7 +65,7 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => void, edge: ProcessEdge 
 }
 
 /** One step of a stop. */
-export type StopStep = { what: string; run(): Promise<void> };
+export type StopStep = { what: string; run(): Promise<unknown> };
 
 /**
  * Runs the steps in order, also after one has failed.
@@ -80,6 +80,17 @@ export async function stopInOrder(steps: readonly StopStep[]): Promise<void> {
       errors.push(new Error(`${what}: ${describeError(cause)}`, { cause }));
     }
   }
+  if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => error.message).join('; '));
+}
+
+/**
+ * Runs the steps at the same time. Steps that a dead PostgreSQL lets run into their bounds then take as long as the longest
+ * of them, which has to fit beside a client that kept the port open until the deadline.
+ * @throws AggregateError whose message names the failed steps
+ */
+export async function stopTogether(steps: readonly StopStep[]): Promise<void> {
+  const ended = await Promise.allSettled(steps.map((step) => stopInOrder([step])));
+  const errors = ended.flatMap((one) => (one.status === 'rejected' ? [one.reason as Error] : []));
   if (errors.length > 0) throw new AggregateError(errors, errors.map((error) => error.message).join('; '));
 }
 

@@ -6,6 +6,7 @@ import {
   type Role,
   runRole,
   stopInOrder,
+  stopTogether,
 } from '#platform/process/lifecycle.ts';
 
 /** A process whose signals the test sends and whose end it sees. */
@@ -129,6 +130,19 @@ t.test('the steps of a stop run in order, even if an earlier one fails', async (
     message: 'two: stuck; four: stuck',
   });
   t.same(done, ['one', 'two', 'three', 'four']);
+});
+
+t.test('steps of a stop that run together begin at once, and each failure is named', async (t) => {
+  const { promise: begun, resolve } = Promise.withResolvers<void>();
+  const waits = { what: 'one', run: () => begun };
+  const fails = {
+    what: 'two',
+    run: async () => {
+      resolve();
+      throw new Error('stuck');
+    },
+  };
+  await t.rejects(stopTogether([waits, fails, fails]), { message: 'two: stuck; two: stuck' });
 });
 
 t.test('an error without a message is described by its first cause', async (t) => {
