@@ -34,6 +34,11 @@ export type SegmentWriterOptions = {
 
 const fdatasyncAsync = promisify(fdatasync);
 
+/**
+ * Age at which a segment with frames is old while the disk is full: it may be all that fills the disk, and be stored by now. Sooner,
+ * a process that has just filled its disk would make a segment of every few frames.
+ */
+const NO_ROOM_AGE_MS = 10_000;
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT']);
 
 function isNoRoom(error: unknown): boolean {
@@ -47,10 +52,14 @@ export class SegmentWriter {
   /** Identifies the file of the segment in its file system. */
   #inode = 0;
   #offset = 0;
+  /** The offset behind the frames that the segment began with. */
+  #firstOffset = 0;
   /** From this offset on, the next group goes to a new segment. */
   #fullAt = 0;
   #openedAt = 0;
   #isFailing = false;
+  /** True from a write that found the disk full until one succeeds. */
+  #hasNoRoom = false;
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
@@ -74,8 +83,10 @@ export class SegmentWriter {
         if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
         this.#offset += bytes;
         this.#logFailure(null);
+        this.#hasNoRoom = false;
         return group.length;
       } catch (error) {
+        this.#hasNoRoom = isNoRoom(error);
         this.#logFailure(error);
         const whole = isWriting && isNoRoom(error) ? await this.#keepWhole(group) : null;
         if (whole !== null) return whole;
@@ -128,11 +139,15 @@ export class SegmentWriter {
 
   /**
    * Has the next group begin a new segment where this one is old, so that a reader removes it once it is stored: else the calls of a
-   * quiet process would stay on its disk for months, erased ones too. Returns whether it is.
+   * quiet process would stay on its disk for months, erased ones too. On a full disk a segment is old soon, unless it has no more
+   * than it began with: one that alone fills the disk would keep every entry out after it is stored. Returns whether it is.
    */
   retireOld(): boolean {
     if (this.#file === -1 || this.#offset === 0) return false;
-    if (performance.now() - this.#openedAt < this.#options.segmentAgeMs) return false;
+    if (this.#hasNoRoom && this.#offset === this.#firstOffset) return false;
+    const { segmentAgeMs } = this.#options;
+    const ageMs = this.#hasNoRoom ? Math.min(NO_ROOM_AGE_MS, segmentAgeMs) : segmentAgeMs;
+    if (performance.now() - this.#openedAt < ageMs) return false;
     this.#fullAt = 0;
     return true;
   }
@@ -167,6 +182,7 @@ export class SegmentWriter {
       throw error;
     }
     this.#segment += 1;
+    this.#firstOffset = this.#offset;
     this.#inode = fstatSync(this.#file).ino;
     this.#openedAt = performance.now();
     // However many calls are open, at least half of a segment is new frames.

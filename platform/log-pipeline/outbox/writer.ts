@@ -118,6 +118,8 @@ export type Outbox = {
 };
 
 const DEFAULT_SEGMENT_BYTES = 64 * 1024 * 1024;
+/** A segment takes at most this part of the bound: one that took all of it would keep entries out after it is stored. */
+const SEGMENT_SHARE_OF_BOUND = 1 / 8;
 /** Longest stay of a stored call's text on the disk of a process with little to log. Each segment is a file to make and to remove. */
 const DEFAULT_SEGMENT_AGE_MS = 60 * 60_000;
 const MAX_GROUP_FRAMES = 256;
@@ -156,7 +158,8 @@ class OutboxWriter implements Outbox {
   #unwrittenVoids: number[] = [];
 
   constructor(options: OutboxOptions, directory: string, lock: Lock) {
-    const { root, id, maxBytes, sync, log, segmentBytes = DEFAULT_SEGMENT_BYTES } = options;
+    const { root, id, maxBytes, sync, log } = options;
+    const { segmentBytes = Math.min(DEFAULT_SEGMENT_BYTES, maxBytes * SEGMENT_SHARE_OF_BOUND) } = options;
     const { segmentAgeMs = DEFAULT_SEGMENT_AGE_MS } = options;
     this.#root = root;
     this.#maxBytes = maxBytes;

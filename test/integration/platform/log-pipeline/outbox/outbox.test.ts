@@ -181,6 +181,36 @@ t.test(
   },
 );
 
+t.test('an outbox that reached its bound has room again when what it holds is stored', async (t) => {
+  const { outbox, directory } = await openIn(temporaryRoot(t), { maxBytes: 1024 * 1024 });
+  const append = () => outbox.append({}, rawEntry('e', 'x'.repeat(50_000)));
+  while (await append());
+  await trimOutbox(directory, (await readAll(directory)).position);
+  // There is room once it has been measured, which happens each second.
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  t.equal(await append(), true);
+  await outbox.close();
+});
+
+t.test('a disk that one segment fills has room again when the segment is stored', async (t) => {
+  const root = temporaryRoot(t);
+  const disk = diskFor(t, root);
+  if (disk === null) return;
+  const { outbox, directory } = await openIn(root, {});
+  const append = () => outbox.append({}, rawEntry('e', 'x'.repeat(64 * 1024)));
+  t.equal(await append(), true);
+  disk.fill();
+  const segments = () => readdirSync(directory).filter((name) => name.endsWith('.log'));
+  t.equal(await append(), false);
+  // A segment is old on a full disk after ten seconds, which is looked at each second.
+  await new Promise((resolve) => setTimeout(resolve, 12_000));
+  t.equal(segments().length, 2, 'a reader can remove the first one');
+  t.equal(await append(), false);
+  await new Promise((resolve) => setTimeout(resolve, 2_500));
+  t.equal(segments().length, 2, 'one that has nothing is not followed by others');
+  await outbox.close();
+});
+
 t.test(
   'entries on a full disk are refused without leaving bytes, and accepted again when there is room',
   async (t) => {
