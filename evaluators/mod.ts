@@ -22,6 +22,7 @@ import { startExperiments } from './experiments/mod.ts';
 import { createGatewayClient } from './gateway-client.ts';
 import { evaluatorsMetrics, watchClaims } from './metrics.ts';
 import { startSandbox } from './python/mod.ts';
+import { followClock } from './set-back.ts';
 import { createScorer, startWorker } from './worker/mod.ts';
 
 const POSTGRES_CONNECTIONS = 8;
@@ -121,6 +122,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
       announceChanges();
     },
   });
+  const clockFollower = followClock({ sql, log });
   watchClaims(metrics, { evaluations: worker.held, experimentRuns: experiments.held });
   const fetch = answerHealth({
     metrics,
@@ -150,7 +152,7 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
           what: 'Finishing evaluations',
           run: async () => {
             const deadlineMs = Math.max(0, config.shutdownMs - STOP_MARGIN_MS);
-            await Promise.all([worker.stop(deadlineMs), experiments.stop(deadlineMs)]);
+            await Promise.all([worker.stop(deadlineMs), experiments.stop(deadlineMs), clockFollower.stop()]);
           },
         },
         // 2. Then ends everything that evaluations needed.

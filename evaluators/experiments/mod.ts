@@ -12,6 +12,8 @@ import type { ExperimentJob } from './job.ts';
 import { type RunOptions, runJob } from './run.ts';
 import { type RunResult, releaseRuns, renewRuns, settleRun } from './settle.ts';
 
+export { LONGEST_WAIT_MS } from './run.ts';
+
 export type ExperimentsOptions = RunOptions & {
   sql: Sql;
   listener: Listener;

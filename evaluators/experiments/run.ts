@@ -16,7 +16,9 @@ export type RunOptions = {
 /** Attempts of a run. One that fails for a passing reason at the last of them is an error. */
 const MAX_ATTEMPTS = 5;
 
-const BACKOFF = { firstMs: 5_000, longestMs: 300_000, factor: 4 };
+/** The longest wait of a run, in milliseconds. */
+export const LONGEST_WAIT_MS = 300_000;
+const BACKOFF = { firstMs: 5_000, longestMs: LONGEST_WAIT_MS, factor: 4 };
 
 const DONE: RunResult = {
   state: 'completed',

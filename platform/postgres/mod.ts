@@ -16,5 +16,6 @@ export {
 export { createGathered } from './gathered.ts';
 export { createListener, type Listener } from './listen.ts';
 export { checkSchema, checkSettings, migrate } from './migrate.ts';
+export { onSetBack } from './set-back.ts';
 export { createStoreCache } from './store-cache.ts';
 export { withinTime } from './within-time.ts';

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { WEBHOOKS_CHANNEL } from '#core/contracts/channels.ts';
 import { describeError } from '#core/contracts/errors.ts';
 import type { Logger } from '#platform/observability/log.ts';
-import type { Sql } from '#platform/postgres/mod.ts';
+import { onSetBack, type Sql } from '#platform/postgres/mod.ts';
 import { bringForward } from './set-back.ts';
 
 const EVERY_MS = 60_000;
@@ -14,12 +14,11 @@ const DELETED_AT_ONCE = 1_000;
 export function startDeliveryKeeper({ sql, log }: { sql: Sql; log: Logger }): { stop(): Promise<void> } {
   const stopping = new AbortController();
   const { signal } = stopping;
-  // The first round cannot know what the clock showed before.
-  let lastMs = Number.POSITIVE_INFINITY;
+  const followClock = onSetBack(sql, () => bringAllForward({ sql, log }, signal));
   const keep = async () => {
     while (!signal.aborted) {
       try {
-        lastMs = await followClock({ sql, log }, lastMs, signal);
+        await followClock();
         await dropOldDeliveries(sql, signal);
       } catch (error) {
         if (!signal.aborted)
@@ -37,24 +36,12 @@ export function startDeliveryKeeper({ sql, log }: { sql: Sql; log: Logger }): { 
   };
 }
 
-/**
- * Brings deliveries forward if the clock of Postgres shows an earlier time than at the last round. Only then, because all open
- * deliveries are read. Returns the time that it shows, in milliseconds since the epoch.
- */
-async function followClock(
-  { sql, log }: { sql: Sql; log: Logger },
-  lastMs: number,
-  signal: AbortSignal,
-): Promise<number> {
-  const [clock] = await sql<[{ now: Date }]>`select now() as now`;
-  const nowMs = clock.now.getTime();
-  if (nowMs >= lastMs) return nowMs;
+/** Brings deliveries forward after the clock was set back, and tells those who deliver. */
+async function bringAllForward({ sql, log }: { sql: Sql; log: Logger }, signal: AbortSignal): Promise<void> {
   const deliveries = await bringForward(sql, signal);
-  if (deliveries > 0) {
-    log.warn({ deliveries }, 'the clock was set back: deliveries that it kept waiting are brought forward');
-    await sql`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
-  }
-  return nowMs;
+  if (deliveries === 0) return;
+  log.warn({ deliveries }, 'the clock was set back: deliveries that it kept waiting are brought forward');
+  await sql`select pg_notify(${WEBHOOKS_CHANNEL}, '')`;
 }
 
 /**

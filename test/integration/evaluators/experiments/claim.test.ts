@@ -7,9 +7,10 @@ import { createCatalog } from '#core/models/mod.ts';
 import type { Sql } from '#platform/postgres/mod.ts';
 import { type ClaimOptions, claimRuns } from '../../../../evaluators/experiments/claim.ts';
 import { type RunResult, settleRun } from '../../../../evaluators/experiments/settle.ts';
+import { bringAllForward } from '../../../../evaluators/set-back.ts';
 import { erase } from '../../../support/erase.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
-import { databaseFor } from '../../../support/world.ts';
+import { databaseFor, silentLog } from '../../../support/world.ts';
 
 const ITEM = '01ARZ3NDEKTSV4RRFFQ69G5FAV';
 const MESSAGES = [{ role: 'user', content: 'Hello' }];
@@ -137,4 +138,22 @@ t.test('with a request go the calls of its items that failed and were made again
   t.same([...(await sql`select request_id from assay.requests`)], []);
   const gone = await sql<{ id: string }[]>`select request_id as id from assay.erased_requests`;
   t.same(new Set(gone.map(({ id }) => id)), new Set([source!.request_id, ...calls]));
+});
+
+t.test('a run of a clock that was set back is claimed a minute later', async (t) => {
+  const { sql } = await databaseFor(t);
+  const [ahead, failed] = [await experimentOf(sql, {}), await experimentOf(sql, {})];
+  const due = async (organizationId: string, minutes: number) => sql`
+    update assay.experiment_runs set due_at = now() + ${minutes} * interval '1 minute'
+     where organization_id = ${organizationId}`;
+  await due(ahead, 300);
+  await due(failed, 4);
+  await bringAllForward(sql, silentLog);
+  const [minutes] = await sql<[{ ahead: number; failed: number }]>`
+    select min(extract(epoch from due_at - now())::float8 / 60) filter (where organization_id = ${ahead}) as ahead,
+           min(extract(epoch from due_at - now())::float8 / 60) filter (where organization_id = ${failed}) as failed
+      from assay.experiment_runs`;
+  t.ok(minutes.ahead > 0.9 && minutes.ahead <= 1, String(minutes.ahead));
+  t.ok(minutes.failed > 3.9, 'a wait of today is kept');
+  t.same((await claimed(sql)).jobs, []);
 });
