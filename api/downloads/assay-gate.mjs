@@ -5,7 +5,7 @@
  * 2 the data do not decide, 3 it could not be run. One file without dependencies, for Node 20 or later: CI machines download
  * it from the API, and `npm start -- experiments gate` runs the same.
  */
-import { accessSync, constants, existsSync, realpathSync, writeFileSync } from 'node:fs';
+import { accessSync, constants, realpathSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -178,7 +178,9 @@ async function gate(parameters, environment) {
 function refuseUnwritable(file) {
   const path = resolve(file);
   try {
-    accessSync(existsSync(path) ? path : dirname(path), constants.W_OK);
+    const there = statSync(path, { throwIfNoEntry: false });
+    if (there?.isDirectory()) throw new Error('it is a directory');
+    accessSync(there === undefined ? dirname(path) : path, constants.W_OK);
   } catch (error) {
     throw new NotRun(`"${file}" cannot be written: ${/** @type {Error} */ (error).message}`);
   }

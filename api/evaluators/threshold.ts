@@ -4,6 +4,7 @@ import { AssayError } from '#core/contracts/errors.ts';
 import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
 import type { ExternalConfig, ImportedConfig } from '#core/contracts/external.ts';
 import type { ScoringType } from '#core/scoring/mod.ts';
+import { middleOf } from '#core/statistics/mod.ts';
 
 /** The parts of a definition that decide which scores an evaluator can give. */
 export type ScoreDefinition = {
@@ -14,9 +15,6 @@ export type ScoreDefinition = {
 };
 
 const HALF = 0.5;
-
-/** Returns the middle of two numbers of any size. */
-const middle = (low: number, high: number) => low / 2 + high / 2;
 
 /** Returns the scale of an evaluator whose judgments are imported; null: another evaluator. */
 function importedScale({ externalConfig }: ScoreDefinition): ImportedConfig | null {
@@ -50,7 +48,7 @@ export function boundsOf(definition: ScoreDefinition): { low: number; high: numb
 export function passThreshold(version: ScoreDefinition & { threshold: number | null }): number {
   if (version.threshold !== null) return version.threshold;
   const bounds = boundsOf(version);
-  return bounds === null ? HALF : middle(bounds.low, bounds.high);
+  return bounds === null ? HALF : middleOf(bounds.low, bounds.high);
 }
 
 /**

@@ -188,20 +188,31 @@ async function findSame(
     : undefined;
 }
 
+/** Answers that are looked for at a time: an experiment may have 100,000, and other calls are served between. */
+const LOOKED_FOR_AT_ONCE = 1_000;
+
 /** Returns whether the records of an experiment's answers are still there; those that are not stored yet are on their way. */
 async function hasItsAnswers(
   tx: TransactionSql,
   organizationId: string,
   experimentId: string,
 ): Promise<boolean> {
-  const [{ stored }] = await tx<[{ stored: string[] }]>`
-    select coalesce(array_agg(r.request_id), '{}') as stored
-      from assay.experiment_runs r
-      left join assay.experiment_calls c on c.organization_id = r.organization_id and c.request_id = r.request_id
-     where r.experiment_id = ${experimentId} and r.state = 'completed' and r.request_id is not null
-       and c.is_recorded is distinct from false`;
-  const found = await findKeysOfIds(tx, organizationId, stored);
-  return found.length === new Set(stored).size;
+  type Answer = { itemId: string; repetition: number; requestId: string };
+  let last: Pick<Answer, 'itemId' | 'repetition'> = { itemId: '', repetition: 0 };
+  for (;;) {
+    const answers: readonly Answer[] = await tx<Answer[]>`
+      select r.item_id as "itemId", r.repetition, r.request_id as "requestId"
+        from assay.experiment_runs r
+        left join assay.experiment_calls c on c.organization_id = r.organization_id and c.request_id = r.request_id
+       where r.experiment_id = ${experimentId} and (r.item_id, r.repetition) > (${last.itemId}, ${last.repetition}::int2)
+         and r.state = 'completed' and r.request_id is not null and c.is_recorded is distinct from false
+       order by r.item_id, r.repetition limit ${LOOKED_FOR_AT_ONCE}`;
+    const ids = answers.map(({ requestId }) => requestId);
+    const found = await findKeysOfIds(tx, organizationId, ids);
+    if (found.length < new Set(ids).size) return false;
+    if (answers.length < LOOKED_FOR_AT_ONCE) return true;
+    last = answers.at(-1)!;
+  }
 }
 
 async function insert(tx: TransactionSql, planned: Planned): Promise<string> {

@@ -122,6 +122,9 @@ function history({ keys, evaluators: { versions, retryAll } }: EvaluatorRoutesOp
   return new Elysia().use(reading).use(writing);
 }
 
+/** All of it is parsed here, the variables at once: it has as few values as any body that is, and repeats no names. */
+const TRIED_OUT = { asWritten: TEST_INPUT_PATHS, parsesAll: true };
+
 /** `/v1/evaluator/…/test`: tries evaluators out before they are created. */
 function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
   return authorized(keys, 'write', TAG)
@@ -132,7 +135,7 @@ function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
           evaluatorConfig: { evaluator_scoring_type: 'LLM-BOOLEAN', evaluator_llm_template: template },
           testInput,
         },
-        { asWritten: TEST_INPUT_PATHS },
+        TRIED_OUT,
       ),
       response: reply(LlmTestJson),
       detail: { summary: 'Tries out a judge; nothing is kept' },
@@ -144,7 +147,7 @@ function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
           code: 'def evaluate(input, output):\n    return len(output)\n',
           testInput,
         },
-        { asWritten: TEST_INPUT_PATHS },
+        TRIED_OUT,
       ),
       response: reply(PythonTestJson),
       detail: { summary: 'Tries out Python in the sandbox; nothing is kept' },
@@ -156,7 +159,7 @@ function tests({ keys, evaluators: { tryOut } }: EvaluatorRoutesOptions) {
           external_config: { adapter: 'http', url: 'https://scores.example.com/score' },
           testInput,
         },
-        { asWritten: TEST_INPUT_PATHS },
+        TRIED_OUT,
       ),
       response: reply(ExternalTestJson),
       detail: { summary: 'Tries out a scoring service; nothing is kept' },

@@ -32,7 +32,7 @@ export type Outline = {
 type Range = { start: number; end: number };
 
 /**
- * @param paths each of one name or two; several may share the first
+ * @param paths each of one name or two
  * @param maxValues maximum values of the rest
  * @throws AssayError invalid_json, invalid_body, body_too_large
  */
@@ -41,8 +41,7 @@ export async function outlineJson(
   paths: readonly MemberPath[],
   maxValues: number,
 ): Promise<Outline> {
-  const names = [...new Set(paths.map(([name]) => name!))];
-  const outer = await scan(bytes, { names, maxDepth: MAX_BODY_DEPTH });
+  const outer = await scan(bytes, { names: paths.map(([name]) => name!), maxDepth: MAX_BODY_DEPTH });
   const found: (Range | null)[] = [];
   for (const [name, inner] of paths) found.push(await memberAt(bytes, outer, name!, inner));
   const rest = await joinBytesInTurns(withStandIns(bytes, found));

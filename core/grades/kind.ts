@@ -1,5 +1,6 @@
 /** The values that a criterion allows, and each grade as one number: true is 1 and false 0, a label is its place in the list. */
 import { quoteValue } from '../contracts/quote-value.ts';
+import { middleOf } from '../statistics/middle.ts';
 
 /** A label's score is null where it has none. */
 export type Category = { label: string; score: number | null };
@@ -39,9 +40,9 @@ function codeOnScale(scale: Extract<Kind, { type: 'scale' }>, value: GradeValue)
   if (typeof value !== 'number') return outside;
   if (step === null) return value < min || value > max ? outside : { code: value };
   const steps = stepsTo({ min, step }, value);
-  // Three steps of 0.1 are more than 0.3 in binary fractions.
+  // In binary fractions three steps of 0.1 are more than 0.3, and -0.1 less 0.2 is less than -0.3.
   const isLast = steps !== null && steps === stepsTo({ min, step }, max);
-  if (value < min || (value > max && !isLast)) return outside;
+  if ((value < min && steps !== 0) || (value > max && !isLast)) return outside;
   if (steps === null)
     return { rule: `must be ${min} and a whole number of steps of ${step}, but is ${value}` };
   return { code: Number((min + steps * step).toPrecision(PRECISION)) };
@@ -71,12 +72,6 @@ export function gradeOf(kind: Kind, code: number): GradeValue {
   return kind.type === 'scale' ? code : (kind.labels[code]?.label ?? '');
 }
 
-/** Returns the middle of a scale, rounded as the grades on its steps are: 1.2 of 1.1 to 1.3, which halves add up to more than. */
-function middleOf({ min, max, step }: Extract<Kind, { type: 'scale' }>): number {
-  const middle = min / 2 + max / 2;
-  return step === null ? middle : Number(middle.toPrecision(PRECISION));
-}
-
 /** The grades that mean "good": from a number on, or those of some labels. */
 export type Passing = { from: number } | { labels: number[] };
 
@@ -86,9 +81,9 @@ export type Passing = { from: number } | { labels: number[] };
  */
 export function passingOf(kind: Kind): Passing | null {
   if (kind.type === 'boolean') return { from: 1 };
-  if (kind.type === 'scale') return { from: middleOf(kind) };
+  if (kind.type === 'scale') return { from: middleOf(kind.min, kind.max) };
   const scores = kind.labels.map(({ score }) => score).filter((score) => score !== null);
   if (scores.length < kind.labels.length) return null;
-  const middle = Math.min(...scores) / 2 + Math.max(...scores) / 2;
+  const middle = middleOf(Math.min(...scores), Math.max(...scores));
   return { labels: scores.flatMap((score, code) => (score >= middle ? [code] : [])) };
 }

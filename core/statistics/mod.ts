@@ -23,6 +23,7 @@ export {
 export { correctedDifference } from './corrected.ts';
 export { groupPairs, standardError } from './groups.ts';
 export { krippendorffAlpha, type RatingLevel } from './krippendorff.ts';
+export { middleOf } from './middle.ts';
 export { itemMean, type Pair, pairRuns, type Run } from './pairs.ts';
 export { type Correction, correctedPassRate, correctedPassRateInterval } from './pass-rate.ts';
 export { detectableDifference } from './power.ts';

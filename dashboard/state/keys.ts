@@ -40,11 +40,13 @@ function nameOf({ key, ctrlKey, metaKey, altKey, shiftKey, code }: KeyboardEvent
   // Alt changes the character on some keyboards; the letter of the key is meant.
   const plain = altKey && /^Key[A-Z]$/.test(code) ? code.slice(3).toLowerCase() : key;
   const isLetter = /^[a-z]$/i.test(plain);
-  // Other characters need Shift or Alt on some keyboards: a German one on a Mac has [ at Alt and 5.
+  // Other characters need Shift on some keyboards.
   const hasPlace = isLetter || plain.length > 1;
+  // A German one on a Mac has [ at Alt and 5; with AltGr, Windows says Ctrl and Alt.
+  const isByAlt = altKey && (plain === '[' || plain === ']');
   const parts = [
-    ...(ctrlKey || metaKey ? ['Mod'] : []),
-    ...(altKey && hasPlace ? ['Alt'] : []),
+    ...((ctrlKey || metaKey) && !isByAlt ? ['Mod'] : []),
+    ...(altKey && !isByAlt ? ['Alt'] : []),
     ...(shiftKey && hasPlace ? ['Shift'] : []),
     isLetter ? plain.toLowerCase() : plain,
   ];

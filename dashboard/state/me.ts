@@ -42,8 +42,14 @@ function beSignedIn(me: Me): void {
 /** Follows the log-ins and log-outs of other tabs; called once. */
 export function listenToOtherTabs(): void {
   otherTabs = new BroadcastChannel('log-in');
-  // A refusal is told to `whenSignedOut`; after another failure, the next call tells.
-  otherTabs.onmessage = () => call<Me>('GET', '/v1/me').then(beSignedIn, () => {});
+  let asking = new AbortController();
+  otherTabs.onmessage = () => {
+    // A late answer to the message before would tell of a log-in that is over.
+    asking.abort();
+    asking = new AbortController();
+    // A refusal is told to `whenSignedOut`; after another failure, the next call tells.
+    call<Me>('GET', '/v1/me', undefined, asking.signal).then(beSignedIn, () => {});
+  };
 }
 
 /** Logs in with an API key, or with the token of a link. */

@@ -44,7 +44,7 @@ export function useRowKeys({ list, current, setCurrent, selection }: RowKeysOpti
     const ahead = step > 0 ? rows.slice(at + 1) : rows.slice(0, Math.max(0, at)).toReversed();
     const found = ahead.find(({ response_status: status = 200 }) => status >= FIRST_ERROR || status === 0);
     if (found !== undefined) setCurrent(found.request_id);
-    else tell('No error among the loaded rows; status:>=400 finds all');
+    else tell(`No error ${step > 0 ? 'below' : 'above'} among the loaded rows; status:>=400 finds all`);
   };
   const withCurrent = (run: (id: string) => void) => () => {
     if (current !== null) run(current);

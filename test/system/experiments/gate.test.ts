@@ -144,6 +144,7 @@ t.test('what cannot be run ends with 3 and the reason, before anything is spent'
       /The rule "polite > very" has no number/,
     ],
     [[...politely, ...target, '--junit', 'none/gate.xml'], /"none\/gate.xml" cannot be written: ENOENT/],
+    [[...politely, ...target, '--junit', '.'], /"\." cannot be written: it is a directory/],
     [['--experiment', datasetId, '--dry-run'], /--dry-run tells what an experiment would take/],
     [[...politely, ...target, '--url', 'assay.example.com'], /must be like https:.*is "assay.example.com"/],
     [[...politely, ...target, '--url', ''], /set ASSAY_URL, or --url, to the address of the API/],

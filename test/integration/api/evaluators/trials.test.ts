@@ -196,6 +196,20 @@ t.test(
   },
 );
 
+t.test('a trial holds no more values than are parsed at once, and repeats no names', async (t) => {
+  const tried = async (inputs: string) => {
+    const members = `"inputBody":{},"outputBody":{},"inputs":${inputs}`;
+    const raw = `{"code":${JSON.stringify(CODE)},"testInput":{${members}}}`;
+    const { status, body } = await api.call('/v1/evaluator/python/test', { method: 'POST', raw });
+    return { status, error: body.error };
+  };
+  t.match(await tried('{"a":1,"a":2}'), { status: 400, error: /names "a" twice/ });
+  t.match(await tried(`{"a":[${'[],'.repeat(300_000)}1]}`), {
+    status: 400,
+    error: /holds 3\d+ values, of which at most 20000 are allowed/,
+  });
+});
+
 t.test('an external trial passes its secrets on sealed', async (t) => {
   t.strictSame(
     await api.make('/v1/evaluator/external/test', { external_config: EXTERNAL.external_config, testInput }),

@@ -27,6 +27,7 @@ t.test('equal steps are equal numbers, however they were computed', async (t) =>
   t.same(codeOf(TENTHS, 0.1 + 0.2), codeOf(TENTHS, 0.3));
   t.same(codeOf(labels(null, null), ' LABEL 1 '), { code: 1 });
   t.same(codeOf({ type: 'scale', min: 0, max: 0.3, step: 0.1 }, 0.1 + 0.2), { code: 0.3 });
+  t.same(codeOf({ type: 'scale', min: -0.3, max: 0, step: 0.1 }, -0.1 - 0.2), { code: -0.3 });
 });
 
 t.test('a grade that the criterion does not have is refused with its rule', async (t) => {
@@ -56,6 +57,7 @@ t.test('true, the upper half of a scale, and labels of the upper half of scores 
   t.same(passingOf(fine), { from: 1.2 }, 'halves of 1.1 and 1.3 add up to more than 1.2');
   t.same(codeOf(fine, 1.2), { code: 1.2 });
   t.same(passingOf(labels(0, 0.5, 1)), { labels: [1, 2] });
+  t.same(passingOf(labels(1.1, 1.2, 1.3)), { labels: [1, 2] });
   t.same(passingOf(labels(3, 0)), { labels: [0] });
   t.equal(passingOf(labels(0, null)), null);
 });

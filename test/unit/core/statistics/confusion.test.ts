@@ -163,6 +163,8 @@ t.test("the pass threshold is the middle of an evaluator's scale", async (t) => 
   t.equal(passThreshold(version({ threshold: 0, llmTemplate: { ...llmTemplate, min: 1, max: 5 } })), 0);
   t.equal(passThreshold(version({ scoringType: 'LLM-BOOLEAN', llmTemplate })), 0.5);
   t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, min: 1, max: 5 } })), 3);
+  // Halves of 1.1 and 1.3 add up to more than 1.2.
+  t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, min: 1.1, max: 1.3 } })), 1.2);
   t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, min: -1.7e308, max: 1.7e308 } })), 0);
   const choices = [4, -2, 10].map((score) => ({ score, description: String(score) }));
   t.equal(passThreshold(version({ llmTemplate: { ...llmTemplate, choices } })), 4);

@@ -268,7 +268,24 @@ story('A key that finds no error among the loaded rows says so', async (stage) =
   await page.goto('/requests');
   await page.locator('.grid').getByRole('link', { name: 'u0' }).waitFor();
   await page.keyboard.press('e');
-  await page.getByText('No error among the loaded rows').waitFor();
+  await page.getByText('No error below among the loaded rows').waitFor();
+});
+
+story('A key with Alt is another key', async (stage) => {
+  const { t, page, organization } = stage;
+  await organization.insert([{ user_id: 'u0' }]);
+  await page.goto('/requests');
+  await page.locator('.grid').getByRole('link', { name: 'u0' }).waitFor();
+  const ratings: unknown[] = [];
+  page.on('request', (request) => {
+    if (request.url().endsWith('/feedback')) ratings.push(request.postDataJSON());
+  });
+  await page.keyboard.press('j');
+  // Browsers go to another tab by Alt and a digit, and to another page by Alt and an arrow.
+  await page.keyboard.press('Alt+-');
+  await page.keyboard.press('+');
+  await page.locator('.grid').getByText('▲ good').waitFor();
+  t.same(ratings, [{ rating: true }]);
 });
 
 story('A bracket for which a keyboard needs Alt goes to another tab', async (stage) => {
