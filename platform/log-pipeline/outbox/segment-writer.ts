@@ -35,10 +35,10 @@ export type SegmentWriterOptions = {
 const fdatasyncAsync = promisify(fdatasync);
 
 /**
- * Age at which a segment with frames is old while the disk is full: it may be all that fills the disk, and be stored by now. Sooner,
- * a process that has just filled its disk would make a segment of every few frames.
+ * Age at which a segment with frames is old while room is short: it may be what takes the room, and be stored by now. Sooner, a
+ * process that has just filled its disk would make a segment of every few frames.
  */
-const NO_ROOM_AGE_MS = 10_000;
+const SHORT_OF_ROOM_AGE_MS = 10_000;
 const NO_ROOM = new Set(['ENOSPC', 'EDQUOT']);
 
 function isNoRoom(error: unknown): boolean {
@@ -139,14 +139,17 @@ export class SegmentWriter {
 
   /**
    * Has the next group begin a new segment where this one is old, so that a reader removes it once it is stored: else the calls of a
-   * quiet process would stay on its disk for months, erased ones too. On a full disk a segment is old soon, unless it has no more
-   * than it began with: one that alone fills the disk would keep every entry out after it is stored. Returns whether it is.
+   * quiet process would stay on its disk for months, erased ones too. Where room is short a segment is old soon, unless it has no
+   * more than it began with: those that together take all room would keep every entry out after they are stored.
+   * @param isShort true when the outboxes of all processes have taken most of their bound; a full disk is known here
+   * @returns whether it is old
    */
-  retireOld(): boolean {
+  retireOld(isShort: boolean): boolean {
     if (this.#file === -1 || this.#offset === 0) return false;
-    if (this.#hasNoRoom && this.#offset === this.#firstOffset) return false;
+    const isHurried = isShort || this.#hasNoRoom;
+    if (isHurried && this.#offset === this.#firstOffset) return false;
     const { segmentAgeMs } = this.#options;
-    const ageMs = this.#hasNoRoom ? Math.min(NO_ROOM_AGE_MS, segmentAgeMs) : segmentAgeMs;
+    const ageMs = isHurried ? Math.min(SHORT_OF_ROOM_AGE_MS, segmentAgeMs) : segmentAgeMs;
     if (performance.now() - this.#openedAt < ageMs) return false;
     this.#fullAt = 0;
     return true;

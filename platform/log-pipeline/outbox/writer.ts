@@ -190,7 +190,7 @@ class OutboxWriter implements Outbox {
       this.#idleMeasures = this.appended === this.#appendedAtMeasure ? this.#idleMeasures + 1 : 0;
       this.#appendedAtMeasure = this.appended;
       // In the place of a group: entries that come meanwhile are written after it.
-      if (this.#segments.retireOld())
+      if (this.#segments.retireOld(this.bytesOnDisk > this.#maxBytes * BEGUN_SHARE_OF_BOUND))
         this.#running ??= this.#segments.replaceRetired().then(() => this.#drain());
       await this.measure();
       if (this.#measuring !== null) this.#measureLater();

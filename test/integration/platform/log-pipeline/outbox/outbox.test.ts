@@ -23,6 +23,7 @@ import {
   trimOutbox,
 } from '#platform/log-pipeline/outbox/mod.ts';
 import { scanSegment } from '#platform/log-pipeline/outbox/scan.ts';
+import { waitFor } from '../../../../support/assay.ts';
 import {
   ALL,
   BEGINNING,
@@ -191,6 +192,33 @@ t.test('an outbox that reached its bound has room again when what it holds is st
   t.equal(await append(), true);
   await outbox.close();
 });
+
+t.test(
+  'outboxes that reached their bound together have room again when what they hold is stored',
+  async (t) => {
+    const root = temporaryRoot(t);
+    const opened = await Promise.all(
+      Array.from({ length: 8 }, () => openIn(root, { maxBytes: 1024 * 1024 })),
+    );
+    t.teardown(() => Promise.all(opened.map(({ outbox }) => outbox.close())));
+    const appendToAll = () =>
+      Promise.all(opened.map(({ outbox }) => outbox.append({}, rawEntry('e', 'x'.repeat(62_000)))));
+    // Two fit into the segment of each, and a third of any is beyond the bound.
+    for (let round = 0; round < 2; round += 1) t.notOk((await appendToAll()).includes(false));
+    await waitFor('all to have measured', () => opened.every(({ outbox }) => outbox.bytesOnDisk > 980_000));
+    t.notOk((await appendToAll()).includes(true));
+    // A segment is old after ten seconds where room is short.
+    await waitFor(
+      'all to have room',
+      async () => {
+        for (const { directory } of opened) await trimOutbox(directory, (await readAll(directory)).position);
+        return opened.every(({ outbox }) => outbox.bytesOnDisk < 100_000);
+      },
+      20_000,
+    );
+    t.notOk((await appendToAll()).includes(false));
+  },
+);
 
 t.test('a disk that one segment fills has room again when the segment is stored', async (t) => {
   const root = temporaryRoot(t);
