@@ -12,7 +12,13 @@ import { createLogger, type Logger } from '#platform/observability/log.ts';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { isLoopback } from '#platform/outbound/mod.ts';
 import { type Clock, systemClock } from '#platform/process/clock.ts';
-import { operatorSentence, type Role, runRole, stopInOrder } from '#platform/process/lifecycle.ts';
+import {
+  operatorSentence,
+  type Role,
+  runRole,
+  STOP_GRACE_MS,
+  stopInOrder,
+} from '#platform/process/lifecycle.ts';
 import { giveBackWhenIdle } from '#platform/process/memory.ts';
 import { VERSION } from '#platform/process/version.ts';
 import {
@@ -79,9 +85,6 @@ const ROLE_MODULES: Record<RoleName, () => Promise<StartRole>> = {
   ingest: async () => startIngestWithSinks,
   evaluators: async () => (await import('./evaluators/mod.ts')).startEvaluators,
 };
-
-/** Time beyond `shutdownMs` for a role's own stop. */
-const STOP_GRACE_MS = 4_000;
 
 /** Returns whether a server on this host listens on all addresses of its machine. */
 function isAnyAddress(host: string): boolean {

@@ -16,7 +16,7 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { checkSchema, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
-import { type Role, stopInOrder, stopTogether } from '#platform/process/lifecycle.ts';
+import { type Role, STOP_GRACE_MS, stopInOrder, stopTogether } from '#platform/process/lifecycle.ts';
 import { availableMemory, collectSeldom } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
@@ -50,6 +50,11 @@ import { createCacheLookUp } from './response/sources.ts';
 const BODIES_SHARE = 4;
 /** Time for large responses to be recorded; and for what Postgres still lacks: responses to store, settlements of costs. */
 const LAST_WRITES_MS = 2_000;
+/** The same where a client has kept the port open until the deadline, and Postgres or NATS do not answer. */
+const LEAST_LAST_WRITES_MS = 500;
+/** What is left to do after the last large responses, and after forwarding, at the longest: 1 s for that, 1 s for the pools, and some. */
+const AFTER_RESPONSES_MS = 3_300;
+const AFTER_FORWARDING_MS = 1_800;
 
 /** Starts the gateway; `config.databaseUrl` must be set. */
 export async function startGateway(options: { config: Config; log: Logger; clock: Clock }): Promise<Role> {
@@ -160,12 +165,20 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     address: server.url,
     stop: () => {
       const stopBy = clock.monotonic() + config.shutdownMs;
+      /** Time for last writes, if the rest takes `restMs`. */
+      const writesMs = (restMs: number) => {
+        const leftMs = stopBy + STOP_GRACE_MS - restMs - clock.monotonic();
+        return Math.min(LAST_WRITES_MS, Math.max(LEAST_LAST_WRITES_MS, leftMs));
+      };
       return stopInOrder([
         // 1. No new calls; those under way finish, or are cut at the deadline.
         { what: 'closing the server', run: () => server.close(config.shutdownMs) },
         { what: 'letting go of the certificate', run: async () => certificate?.stop() },
         // 2. Every record that was begun is committed, and on its way.
-        { what: 'recording the last large responses', run: () => lateRecords.settled(LAST_WRITES_MS) },
+        {
+          what: 'recording the last large responses',
+          run: () => lateRecords.settled(writesMs(AFTER_RESPONSES_MS)),
+        },
         { what: 'closing the outbox', run: () => logPath.close(stopBy) },
         // 3. Then what they needed.
         { what: 'closing the connections to providers', run: async () => providers.closeConnections() },
@@ -175,8 +188,8 @@ export async function startGateway(options: { config: Config; log: Logger; clock
           run: () =>
             stopTogether([
               { what: 'withdrawing the report', run: () => report.stop() },
-              { what: 'stopping the cache', run: () => cache.stop(LAST_WRITES_MS) },
-              { what: 'stopping the limiter', run: () => limiter.stop(LAST_WRITES_MS) },
+              { what: 'stopping the cache', run: () => cache.stop(writesMs(AFTER_FORWARDING_MS)) },
+              { what: 'stopping the limiter', run: () => limiter.stop(writesMs(AFTER_FORWARDING_MS)) },
               { what: 'stopping the keys', run: () => keys.stop() },
               { what: 'stopping the prompts', run: () => prompts.stop() },
               { what: 'stopping the erasures', run: () => erasures.stop() },

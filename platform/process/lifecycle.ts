@@ -64,6 +64,9 @@ function onStopSignal(stop: (signal: NodeJS.Signals) => void, edge: ProcessEdge 
   for (const signal of SIGNALS) edge.on(signal, listener);
 }
 
+/** Time of a role's own stop beyond `SHUTDOWN_TIMEOUT_MS`, all of which a client may have taken. Then its process is ended. */
+export const STOP_GRACE_MS = 4_000;
+
 /** One step of a stop. */
 export type StopStep = { what: string; run(): Promise<unknown> };
 
