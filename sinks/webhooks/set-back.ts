@@ -13,8 +13,9 @@ const AT_ONCE = 1_000;
 const SKEW_MS = 60_000;
 
 /**
- * Brings deliveries and rests forward that are due later than they can be by today's clock. One that waits because its receiver asked
- * for it does so only while the clock does not show that it was set back since the last attempt. Returns the number of deliveries.
+ * Brings deliveries and rests forward that are due later than they can be by today's clock. After an attempt in the past a delivery may
+ * wait because its receiver asked for it, so it is brought forward only where that would be longer than any wait: else it waits as
+ * long as the clock was ahead, up to that. Returns the number of deliveries.
  */
 export async function bringForward(sql: Sql, signal: AbortSignal): Promise<number> {
   await sql`
@@ -37,7 +38,8 @@ async function bringSomeForward(sql: Sql): Promise<number> {
       select ctid from assay.webhook_deliveries
        where state in ('pending', 'sending') and due_at > now() + ${longestMs} * interval '1 ms'
          and (state = 'sending' or attempts = 0
-              or (tries -> -1 ->> 'at')::timestamptz > now() + ${SKEW_MS} * interval '1 ms')
+              or (tries -> -1 ->> 'at')::timestamptz > now() + ${SKEW_MS} * interval '1 ms'
+              or due_at > now() + ${Math.max(...LONGEST_WAITS_MS) + SKEW_MS} * interval '1 ms')
        limit ${AT_ONCE} for update skip locked))`;
   return count;
 }

@@ -181,6 +181,7 @@ t.test(
     await insert('under way', 'sending', later(5), null);
     await insert('failed once', 'pending', later(5), later(5));
     await insert('asked to wait', 'pending', later(20), later(0));
+    await insert('tried before', 'pending', later(60 * 24), later(-1));
     await sql`update assay.webhooks set not_before = ${later(5)} where webhook_id = ${id}`;
     const keeper = startDeliveryKeeper({ sql, log: silentLog });
     t.teardown(() => keeper.stop());
@@ -190,12 +191,18 @@ t.test(
     const waits = await sql<{ id: string; hours: number }[]>`
     select delivery_id as id, extract(epoch from due_at - now())::float8 / 3600 as hours from assay.webhook_deliveries
      where webhook_id = ${id} and state in ('pending', 'sending') and delivery_id <> 'new' order by 1`;
-    t.match(waits, [{ id: 'asked to wait' }, { id: 'failed once' }, { id: 'under way' }]);
+    t.match(waits, [
+      { id: 'asked to wait' },
+      { id: 'failed once' },
+      { id: 'tried before' },
+      { id: 'under way' },
+    ]);
     t.ok(waits[0]!.hours > 19, 'a receiver that asked for a wait by the clock of today has it');
     t.ok(waits[1]!.hours * 3_600 <= 6, 'the wait after a first failure is 5 seconds, and a fifth at most');
-    t.ok(waits[2]!.hours * 3_600 <= 30, 'a lease is 30 seconds');
-    await waitFor('the retry', () => receiver.received.length > 1, 15_000);
-    t.same(received(), ['new', 'failed once']);
+    t.ok(waits[2]!.hours * 3_600 <= 6, 'no delivery waits for months');
+    t.ok(waits[3]!.hours * 3_600 <= 30, 'a lease is 30 seconds');
+    await waitFor('the retries', () => receiver.received.length > 2, 15_000);
+    t.same(received().sort(), ['failed once', 'new', 'tried before']);
     await forget(id);
   },
 );
