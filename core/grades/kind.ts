@@ -1,6 +1,6 @@
 /** The values that a criterion allows, and each grade as one number: true is 1 and false 0, a label is its place in the list. */
 import { quoteValue } from '../contracts/quote-value.ts';
-import { middleOf } from '../statistics/middle.ts';
+import { middleOf } from '../statistics/mod.ts';
 
 /** A label's score is null where it has none. */
 export type Category = { label: string; score: number | null };

@@ -64,6 +64,9 @@ export type Scorer = {
 /** Memory of a thread: several parsed records of some MiB each. One that needs more ends its thread, and nothing else. */
 const THREAD_MEMORY_MB = 1_024;
 
+/** Try-outs under way in a process at the most: each may have a task in a thread. */
+export const MOST_TRIALS = 16;
+
 /** A thread takes a third of a second to start, and some 20 MB. */
 const THREAD_IDLE_MS = 60_000;
 
@@ -83,8 +86,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
     workerData: thread,
     minThreads: 0,
     maxThreads: threads,
-    // Most of the time a task waits for a response.
-    concurrentTasksPerWorker: Math.ceil((2 * concurrency) / threads),
+    // Most of the time a task waits for a response. There are more than a lane holds with its spare places, and all try-outs beside it.
+    concurrentTasksPerWorker: Math.ceil((2 * concurrency + MOST_TRIALS) / threads),
     idleTimeout: THREAD_IDLE_MS,
     // By default an idle thread sleeps in Atomics.wait, where neither timers nor sockets wake it: it would keep
     // connections that the gateway has closed long ago, and lose the next call on each of them.

@@ -18,7 +18,7 @@ import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
 import { loadSessions } from '../queue/mod.ts';
 import { readDefinition } from './evaluate.ts';
-import type { Scorer } from './scorer.ts';
+import { MOST_TRIALS, type Scorer } from './scorer.ts';
 
 export type TrialsOptions = {
   sql: Sql;
@@ -30,10 +30,8 @@ export type TrialsOptions = {
   secrets: SecretBox;
 };
 
-/** Concurrent trials in this process. */
+/** Concurrent trials in this process. Further ones are only for organizations without one under way: one that fills it delays no other. */
 const MAX_TRIALS = 8;
-/** Further trials, only for organizations without one under way: an organization that fills the process delays no other. */
-const SPARE_TRIALS = 8;
 /** Age at which a trial is deleted: the API never waits so long. */
 const DELETED_AFTER = '10 minutes';
 
@@ -55,7 +53,7 @@ export function serveTrials(options: TrialsOptions): { stop(): Promise<void> } {
   const polling = startPolling({
     work: async () => {
       // The end of one under way wakes it.
-      if (running.size >= MAX_TRIALS + SPARE_TRIALS) return announced.longestSleepMs();
+      if (running.size >= MOST_TRIALS) return announced.longestSleepMs();
       const claimed = await claimTrials(sql, underWay);
       for (const trial of claimed) begin(trial);
       return claimed.length > 0 ? 0 : announced.longestSleepMs();
@@ -109,7 +107,7 @@ async function claimTrials(sql: Sql, underWay: ReadonlyMap<string, number>): Pro
   await sql`delete from assay.evaluator_trials where created_at < now() - ${DELETED_AFTER}::interval`;
   const total = [...underWay.values()].reduce((sum, count) => sum + count, 0);
   const isFull = total >= MAX_TRIALS;
-  const limit = isFull ? MAX_TRIALS + SPARE_TRIALS - total : MAX_TRIALS - total;
+  const limit = isFull ? MOST_TRIALS - total : MAX_TRIALS - total;
   return await sql<ClaimedTrial[]>`
     with placed as materialized (
       select trial_id, coalesce(own.count, 0) + row_number() over (partition by organization_id order by created_at) as place

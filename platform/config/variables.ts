@@ -187,7 +187,7 @@ export const VARIABLES = Type.Object({
     group: 'Evaluators',
     roles: ['evaluators'],
     description:
-      'Calls of judges and external services at a time, in one process; a quarter more for organizations that have none under way.',
+      'Calls of judges and external services at a time, in one process; a quarter more, at least one, for organizations that have none under way.',
   }),
   PYTHON_CONCURRENCY: integer(1, 64, {
     default: 4,
