@@ -316,9 +316,9 @@ t.test(
       input_tokens: 14,
     });
     t.equal(anthropic.requests[0]!.path, '/v1/messages/count_tokens');
-    t.match(await failureOf(client.messages.countTokens({ model: 'gpt-4o-mini', messages: ASK.messages })), {
+    t.match(await failureOf(client.messages.countTokens({ model: 'groq/llama', messages: ASK.messages })), {
       status: 404,
-      error: { error: { type: 'not_found_error', message: /OPENAI.*has no \/v1\/messages\/count_tokens/ } },
+      error: { error: { type: 'not_found_error', message: /GROQ.*has no \/v1\/messages\/count_tokens/ } },
     });
   },
 );
