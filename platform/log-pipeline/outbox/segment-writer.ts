@@ -58,8 +58,8 @@ export class SegmentWriter {
   #fullAt = 0;
   #openedAt = 0;
   #isFailing = false;
-  /** True from a write that found the disk full until one succeeds. */
-  #hasNoRoom = false;
+  /** When a write found the disk full, with none that has succeeded since; null: none has. */
+  #noRoomSince: number | null = null;
 
   constructor(options: SegmentWriterOptions) {
     this.#options = options;
@@ -83,10 +83,10 @@ export class SegmentWriter {
         if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);
         this.#offset += bytes;
         this.#logFailure(null);
-        this.#hasNoRoom = false;
+        this.#noRoomSince = null;
         return group.length;
       } catch (error) {
-        this.#hasNoRoom = isNoRoom(error);
+        this.#noRoomSince = isNoRoom(error) ? (this.#noRoomSince ?? performance.now()) : null;
         this.#logFailure(error);
         const whole = isWriting && isNoRoom(error) ? await this.#keepWhole(group) : null;
         if (whole !== null) return whole;
@@ -146,7 +146,7 @@ export class SegmentWriter {
    */
   retireOld(isShort: boolean): boolean {
     if (this.#file === -1 || this.#offset === 0) return false;
-    const isHurried = isShort || this.#hasNoRoom;
+    const isHurried = isShort || this.#noRoomSince !== null;
     if (isHurried && this.#offset === this.#firstOffset) return false;
     const { segmentAgeMs } = this.#options;
     const ageMs = isHurried ? Math.min(SHORT_OF_ROOM_AGE_MS, segmentAgeMs) : segmentAgeMs;
@@ -165,8 +165,22 @@ export class SegmentWriter {
     }
   }
 
-  /** Opens a new segment. Readers see it only with its first frames, because they remove the segments before it. */
+  /**
+   * Opens a new segment. Where the disk has had no room for its first frames for a while it begins without them: else the one before
+   * could never be removed, and no room come. Calls whose START goes with that one leave nothing if this process is killed.
+   */
   async #rotate(): Promise<void> {
+    try {
+      await this.#begin(this.#options.firstFrames());
+    } catch (error) {
+      const since = this.#noRoomSince;
+      if (!isNoRoom(error) || since === null || performance.now() - since < SHORT_OF_ROOM_AGE_MS) throw error;
+      await this.#begin([]);
+    }
+  }
+
+  /** Opens a new segment that begins with these frames. Readers see it only with them, because they remove the segments before it. */
+  async #begin(first: readonly EncodedFrame[]): Promise<void> {
     this.close();
     this.#offset = 0;
     const name = segmentName(this.#segment + 1);
@@ -174,7 +188,6 @@ export class SegmentWriter {
     try {
       // Opened for appending: after a cut, writing goes on where the file ends.
       this.#file = this.#open(unfinished);
-      const first = this.#options.firstFrames();
       if (first.length > 0) {
         this.#offset = await this.#write(first);
         if (this.#options.sync === 'disk') await fdatasyncAsync(this.#file);

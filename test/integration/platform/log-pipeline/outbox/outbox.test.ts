@@ -239,6 +239,30 @@ t.test('a disk that one segment fills has room again when the segment is stored'
   await outbox.close();
 });
 
+t.test('a disk that one segment fills has room again also while calls are open', async (t) => {
+  const root = temporaryRoot(t);
+  const disk = diskFor(t, root);
+  if (disk === null) return;
+  const { outbox, directory } = await openIn(root, {});
+  const key = {};
+  t.equal(await outbox.begin(key, rawEntry('open', 'y'.repeat(64 * 1024))), true);
+  const append = (of = {}) => outbox.append(of, rawEntry('e', 'x'.repeat(64 * 1024)));
+  for (let count = 0; count < 20; count += 1) t.equal(await append(), true);
+  disk.fill();
+  t.equal(await append(), false);
+  const trim = async () => trimOutbox(directory, (await readAll(directory)).position);
+  await waitFor(
+    'room',
+    async () => {
+      await trim();
+      return await append();
+    },
+    20_000,
+  );
+  t.equal(await append(key), true, 'the call that was open is logged');
+  await outbox.close();
+});
+
 t.test(
   'entries on a full disk are refused without leaving bytes, and accepted again when there is room',
   async (t) => {
