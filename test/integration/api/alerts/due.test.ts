@@ -21,7 +21,7 @@ t.test(
     update assay.alert_runs set due_at = now() - interval '1 minute', lease = gen_random_uuid(),
            leased_until = now() + interval '1400 ms'
      where alert_id = ${leased.id}`;
-    const evaluated: string[] = [];
+    const evaluated: { name: string; afterMs: number }[] = [];
     let events = 0;
     const alerting = startAlerting({
       sql,
@@ -29,7 +29,7 @@ t.test(
       clock: systemClock,
       metrics: createMetrics('test'),
       measure: async (_tx, _organizationId, { name }) => {
-        evaluated.push(`${name} after ${Math.floor((performance.now() - startedAt) / 700) * 700} ms or more`);
+        evaluated.push({ name, afterMs: performance.now() - startedAt });
         return [{ group: {}, value: 1 }];
       },
       onEvents: () => {
@@ -37,7 +37,11 @@ t.test(
       },
     });
     t.teardown(() => alerting.stop());
-    await waitFor('both', () => evaluated.length === 2 && events === 2);
-    t.match(evaluated.toSorted(), [/^due after (?!0 )/, /^leased after (?!0 |700 )/]);
+    await waitFor('both', () => events === 2);
+    const firstMs = (wanted: string) => evaluated.find(({ name }) => name === wanted)!.afterMs;
+    t.ok(firstMs('due') >= 700);
+    t.ok(firstMs('leased') >= 1_400);
+    // One that was evaluated just before a minute is stored is due again then.
+    t.ok(evaluated.length <= 3, `${evaluated.length} evaluations`);
   },
 );
