@@ -52,7 +52,7 @@ const BODIES_SHARE = 4;
 const LAST_WRITES_MS = 2_000;
 /** The same where a client has kept the port open until the deadline, and Postgres or NATS do not answer. */
 const LEAST_LAST_WRITES_MS = 500;
-/** What is left to do after the last large responses, and after forwarding, at the longest: 1 s for that, 1 s for the pools, and some. */
+/** Time for the steps behind the last large responses, and behind forwarding: 1 s for that at most, 1 s for the pools, and some. */
 const AFTER_RESPONSES_MS = 3_300;
 const AFTER_FORWARDING_MS = 1_800;
 

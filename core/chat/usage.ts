@@ -229,7 +229,7 @@ function readInputUsage(usage: JsonObject): Usage | null {
     reasoningTokens:
       detail(usage, 'output_tokens_details', 'reasoning_tokens') ||
       detail(usage, 'output_tokens_details', 'thinking_tokens'),
-    // Of the images API, whose calls are logged by `POST /v1/log/request`.
+    // Fields of the images API, whose calls are logged by `POST /v1/log/request`.
     inputImageTokens: detail(usage, 'input_tokens_details', 'image_tokens'),
     outputImageTokens: detail(usage, 'output_tokens_details', 'image_tokens'),
     webSearches: detail(usage, 'server_tool_use', 'web_search_requests'),

@@ -125,7 +125,7 @@ export function translationFor(
         return 'messages by responses';
       return paths.chat === undefined ? null : 'messages by chat';
     case 'countTokens':
-      // Of the others with Responses, Azure has no count, and a server of one's own may have none.
+      // Azure's Responses have no count, and those of a server of one's own may have none.
       return row.reasonsInResponses && paths.inputTokens !== undefined ? 'count by input tokens' : null;
     default:
       return null;

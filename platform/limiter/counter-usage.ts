@@ -26,11 +26,11 @@ export type CounterUsage = {
 
 /** Which counters are read; all that are in use unless it says otherwise. */
 type UsageChoice = {
-  /** Of a user or a property, whose counters alone are read. */
+  /** The value of a user or a property whose counters alone are read. */
   value?: string | null;
   /** A text that the segment, the value or the key has, in any case. */
   search?: string;
-  /** Whether `search` looks in the names of keys, too. */
+  /** True when `search` looks in the names of keys, too. */
   hasKeyNames?: boolean;
 };
 

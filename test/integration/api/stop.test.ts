@@ -1,11 +1,9 @@
 /** The end of the API, whatever PostgreSQL does meanwhile. */
 import t from 'tap';
+import { STOP_GRACE_MS } from '#platform/process/lifecycle.ts';
 import { startTestApi } from '../../support/api.ts';
 import { testDatabase } from '../../support/postgres.ts';
 import { tcpProxy } from '../../support/tcp-proxy.ts';
-
-/** What main.ts gives a role beyond SHUTDOWN_TIMEOUT_MS, all of which a client may have taken. */
-const GRACE_MS = 4_000;
 
 t.test('an API whose PostgreSQL hangs stops within the grace of a role', async (t) => {
   const database = await testDatabase();
@@ -24,5 +22,5 @@ t.test('an API whose PostgreSQL hangs stops within the grace of a role', async (
   const stoppedAt = performance.now();
   await api.stop();
   const tookMs = performance.now() - stoppedAt;
-  t.ok(tookMs < GRACE_MS, `it took ${Math.round(tookMs)} ms`);
+  t.ok(tookMs < STOP_GRACE_MS, `it took ${Math.round(tookMs)} ms`);
 });

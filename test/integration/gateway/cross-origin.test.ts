@@ -16,7 +16,7 @@ function preflight(url: string, origin: string, method = 'POST') {
   return fetch(url, { method: 'OPTIONS', headers });
 }
 
-/** Whether a browser lets a page of `origin` read the response. */
+/** Returns whether a browser lets a page of `origin` read the response. */
 const isReadable = (response: Response, origin: string) =>
   response.headers.get('access-control-allow-origin') === origin;
 

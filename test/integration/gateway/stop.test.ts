@@ -1,11 +1,10 @@
 /** The end of a gateway beside a PostgreSQL that does not answer, and a client that keeps its port. */
 import { request } from 'node:http';
 import t from 'tap';
+import { STOP_GRACE_MS } from '#platform/process/lifecycle.ts';
 import { createWorld } from '../../support/world.ts';
 
 const SHUTDOWN_MS = 2_000;
-/** What main.ts gives a role beyond SHUTDOWN_TIMEOUT_MS. */
-const GRACE_MS = 4_000;
 
 for (const way of ['from disk', 'through NATS'])
   t.test(`a gateway whose PostgreSQL hangs stops within the grace of a role, ${way}`, async (t) => {
@@ -46,5 +45,5 @@ for (const way of ['from disk', 'through NATS'])
     const stoppedAt = performance.now();
     await gateway.stop();
     const tookMs = performance.now() - stoppedAt;
-    t.ok(tookMs < SHUTDOWN_MS + GRACE_MS, `it took ${Math.round(tookMs)} ms`);
+    t.ok(tookMs < SHUTDOWN_MS + STOP_GRACE_MS, `it took ${Math.round(tookMs)} ms`);
   });

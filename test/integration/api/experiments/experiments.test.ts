@@ -390,7 +390,7 @@ t.test('an experiment is not reused once an answer of it is gone from the log', 
   t.match(again, { completed: 1, skipped: 1 });
   t.not(again.id, id);
   t.equal((await mine.call('POST', '/v1/experiment', body)).id, again.id, 'the new one is whole');
-  // What was answered and is not stored yet is on its way.
+  // Answers that are not stored yet are on their way.
   const own = api.own.organizationId;
   const called = { ...body, target: { kind: 'replay' } };
   const { id: replayed } = await mine.call('POST', '/v1/experiment', called);
