@@ -3,7 +3,7 @@
  * relayed, limited, cached and logged is the same for all.
  */
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { isMessageStopFrame, userOfMetadata } from '../providers/anthropic/mod.ts';
+import { isMessageStopFrame, userOfMetadata } from '../dialects/mod.ts';
 import type { ProviderEndpoint } from '../providers/registry.ts';
 import { isDoneFrame, isResponseEndFrame } from './end-of-stream.ts';
 import { ANTHROPIC_ERRORS, type ErrorFormat, OPENAI_ERRORS, RESPONSES_ERRORS } from './error-format.ts';

@@ -1,6 +1,6 @@
 /** The error formats of API endpoints: the same sentence, in the shape that their clients read. */
 import type { JsonObject } from '#core/json/mod.ts';
-import { anthropicErrorType } from '../providers/anthropic/mod.ts';
+import { anthropicErrorType } from '../dialects/mod.ts';
 
 /** An error as a client reads it. */
 export type ErrorDetails = {

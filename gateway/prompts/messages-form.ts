@@ -1,7 +1,7 @@
 /** Stored prompts for Anthropic's Messages. */
 import { invalidField } from '#core/contracts/invalid.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
-import { ANSWER_TOOL, toMessagesRequest } from '../providers/anthropic/mod.ts';
+import { ANSWER_TOOL, readChatRequest, writeMessagesRequest } from '../dialects/mod.ts';
 
 /** Members that only Messages has. */
 const OWN_MEMBERS = ['system', 'stop_sequences'];
@@ -47,8 +47,8 @@ export function toMessagesForm(body: JsonObject, callModel: string | null): Json
     max_tokens: maxTokens,
     messages,
     ...rewritten
-  } = toMessagesRequest(
-    { ...body, messages: isSystemOnly ? [...given, ANY_TURN] : given },
+  } = writeMessagesRequest(
+    readChatRequest({ ...body, messages: isSystemOnly ? [...given, ANY_TURN] : given }),
     { model: callModel ?? textOrNull(body.model) ?? '', maxTokensDefault: ANY_LIMIT },
   );
   // The client would get the tool's call for a text: only the translation of a response turns it back.

@@ -3,14 +3,20 @@ import { AssayError } from '#core/contracts/errors.ts';
 import { appendMember, editMembers, type MemberChange } from '#core/json/mod.ts';
 import { bearerToken } from '#platform/http-server/mod.ts';
 import { joinBytesInTurns } from '#platform/process/turns.ts';
+import { mayHaveForeignReasoning } from '../dialects/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { membersOf, type RequestBody } from '../request/body.ts';
 import type { Call, CallHeaders } from '../request/call.ts';
-import { mayHaveForeignReasoning } from './anthropic/mod.ts';
+import {
+  type RequestChange,
+  TRANSLATIONS,
+  type Translated,
+  type Translation,
+  translateBody,
+  translationFor,
+} from '../translations/mod.ts';
 import type { ProviderRow } from './registry.ts';
 import type { Candidate } from './resolve.ts';
-import { type RequestChange, TRANSLATIONS, type Translation, translationFor } from './translation.ts';
-import { type Translated, translateBody } from './translation-thread.ts';
 
 /** The body of a provider request. */
 export type PreparedBody = {

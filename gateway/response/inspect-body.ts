@@ -11,7 +11,7 @@ import {
   type ProviderResponse,
 } from '#platform/http-client/mod.ts';
 import { canDecode, decodeContent, MAX_DECODED_BYTES } from '#platform/http-message/mod.ts';
-import { errorStatus } from '../providers/anthropic/mod.ts';
+import { errorStatus } from '../dialects/mod.ts';
 import { TextEnds, unpack } from './unpack.ts';
 
 /** Members that completions of any dialect have, and error payloads do not. */

@@ -4,7 +4,7 @@
  */
 import { assembleStream, readFrameData } from '#core/chat/mod.ts';
 import { encodingOf, type ProviderResponse } from '#platform/http-client/mod.ts';
-import { errorStatus } from '../providers/anthropic/mod.ts';
+import { errorStatus } from '../dialects/mod.ts';
 import { mayHoldError } from './inspect-body.ts';
 import { SseSplitter } from './sse-splitter.ts';
 

@@ -12,7 +12,7 @@ import {
   type ResponseHandler,
 } from '#platform/http-client/mod.ts';
 import { canDecode, GatheredBytes, joinBytes } from '#platform/http-message/mod.ts';
-import type { AnswerOrigin, Translation } from '../providers/translation.ts';
+import type { AnswerOrigin, Translation } from '../translations/mod.ts';
 import { decodedResponse } from './decode.ts';
 import { maxErrorBytes } from './inspect-body.ts';
 import { unpack } from './unpack.ts';

@@ -6,12 +6,9 @@
  */
 
 import { isDoneFrame } from '../../gateway/endpoints/end-of-stream.ts';
-import {
-  CompletionStreamTranslator,
-  MessagesStreamTranslator,
-  ResponseStreamTranslator,
-} from '../../gateway/providers/anthropic/mod.ts';
 import { isNote, isUsageFrame, SseSplitter } from '../../gateway/response/sse-splitter.ts';
+import { TRANSLATIONS } from '../../gateway/translations/mod.ts';
+import type { StreamTranslator } from '../../gateway/translations/stream-translator.ts';
 import { describeMachine } from './machine.ts';
 import { prose } from './prose.ts';
 import { formatTable, median } from './table.ts';
@@ -21,6 +18,7 @@ const RUNS = 100;
 const ROUNDS = 5;
 const CHARACTERS_AN_EVENT = 20;
 const MAX_EVENT_BYTES = 64 * 1024 * 1024;
+const OPTIONS = { created: 1_700_000_000, label: 'OPENAI', maxEventBytes: MAX_EVENT_BYTES };
 
 const WORDS = Array.from({ length: EVENTS }, (_, index) =>
   prose((index + 1) * CHARACTERS_AN_EVENT).slice(index * CHARACTERS_AN_EVENT),
@@ -50,12 +48,12 @@ function messageEvents(): string[] {
   ];
 }
 
-function fromAnthropic(): MessagesStreamTranslator {
-  return new MessagesStreamTranslator({ created: 1_700_000_000, maxEventBytes: MAX_EVENT_BYTES });
+function fromAnthropic(): StreamTranslator {
+  return TRANSLATIONS['chat by messages'].stream(OPTIONS);
 }
 
-function fromOpenAi(): CompletionStreamTranslator {
-  return new CompletionStreamTranslator({ maxEventBytes: MAX_EVENT_BYTES });
+function fromOpenAi(): StreamTranslator {
+  return TRANSLATIONS['messages by chat'].stream(OPTIONS);
 }
 
 /** The events of OpenAI's Responses, with the fields that a text's have. */
@@ -82,8 +80,8 @@ function responseEvents(): string[] {
   ];
 }
 
-function fromResponses(): ResponseStreamTranslator {
-  return new ResponseStreamTranslator({ provider: 'OPENAI', maxEventBytes: MAX_EVENT_BYTES });
+function fromResponses(): StreamTranslator {
+  return TRANSLATIONS['messages by responses'].stream(OPTIONS);
 }
 
 function splitter(): SseSplitter {

@@ -31,7 +31,7 @@ const ASK = {
   messages: [{ role: 'user' as const, content: 'The weather in Paris?' }],
 };
 const STREAM = readFileSync(
-  new URL('../../../support/fixtures/gateway/anthropic/tool-use.anthropic.sse', import.meta.url),
+  new URL('../../../support/fixtures/gateway/streams/tool-use.anthropic.sse', import.meta.url),
 );
 
 const json = (body: unknown, status = 200, headers = {}): Behaviour => ({

@@ -2,7 +2,7 @@
 import { deepStrictEqual, strictEqual } from 'node:assert';
 import fc from 'fast-check';
 import t from 'tap';
-import { TRANSLATIONS } from '../../../../gateway/providers/translation.ts';
+import { TRANSLATIONS } from '../../../../gateway/translations/mod.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { codings, packed } from './codings.ts';
 import { cutAt, cuts, endpointOf, relayed } from './relay-world.ts';

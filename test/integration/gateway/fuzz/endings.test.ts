@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
-import { TRANSLATIONS, type TranslationName } from '../../../../gateway/providers/translation.ts';
+import { TRANSLATIONS, type TranslationName } from '../../../../gateway/translations/translations.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { endpointOf, type Relayed, relayed } from './relay-world.ts';
 import { sameBytes } from './same-bytes.ts';

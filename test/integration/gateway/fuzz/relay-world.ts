@@ -13,12 +13,12 @@ import { NO_PROVIDER_KEYS } from '#platform/provider-keys/mod.ts';
 import { API_ENDPOINTS, type ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
 import { LOGGED } from '../../../../gateway/limits/logging-rate.ts';
 import { createResolver } from '../../../../gateway/providers/resolve.ts';
-import type { Translation } from '../../../../gateway/providers/translation.ts';
 import { parseRequestBody } from '../../../../gateway/request/body.ts';
 import type { Call, Outcome } from '../../../../gateway/request/call.ts';
 import { readCallHeaders } from '../../../../gateway/request/headers.ts';
 import { relayCall } from '../../../../gateway/response/relay.ts';
 import { translatedResponse } from '../../../../gateway/response/translated.ts';
+import type { Translation } from '../../../../gateway/translations/mod.ts';
 import { configOf } from '../../../support/world.ts';
 
 export type Exchange = {

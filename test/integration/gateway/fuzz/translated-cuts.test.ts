@@ -8,7 +8,7 @@ import t from 'tap';
 import { assembleStream } from '#core/chat/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import type { ApiEndpoint } from '../../../../gateway/endpoints/endpoint.ts';
-import { TRANSLATIONS, type TranslationName } from '../../../../gateway/providers/translation.ts';
+import { TRANSLATIONS, type TranslationName } from '../../../../gateway/translations/translations.ts';
 import { runs } from '../../../support/fuzz-runs.ts';
 import { cutAt, cuts, endpointOf, type Relayed, relayed } from './relay-world.ts';
 import { chat, messages, responses, type Said, said, type Told } from './told-streams.ts';

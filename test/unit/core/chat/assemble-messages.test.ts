@@ -6,7 +6,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 import { message } from '../../../support/chat/messages-stream.ts';
 import { framing, reframe, sameJson, sse, typed } from '../../../support/chat/streams.ts';
 
-const FIXTURES = new URL('../../../support/fixtures/gateway/anthropic/', import.meta.url);
+const FIXTURES = new URL('../../../support/fixtures/gateway/streams/', import.meta.url);
 const fixture = (name: string) => readFileSync(new URL(name, FIXTURES), 'utf8');
 
 const START = {
