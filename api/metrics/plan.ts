@@ -8,6 +8,7 @@ import {
   LEVELS,
   type Level,
   type MEASURED,
+  ROLLUP_DIMENSIONS,
   type RollupDimension,
   SCORE_LEVELS,
   VALUE_MEASURED,
@@ -130,16 +131,7 @@ function levelOf(levels: readonly Level[], wanted: ReadonlySet<RollupDimension>)
   return levels.find(has) ?? null;
 }
 
-const FILTER_COLUMNS: ReadonlySet<string> = new Set<RollupDimension>([
-  'source',
-  'provider',
-  'model',
-  'status',
-  'api_key_id',
-  'prompt_id',
-  'prompt_version',
-  'path',
-]);
+const FILTER_COLUMNS: ReadonlySet<string> = new Set(ROLLUP_DIMENSIONS);
 
 /** Adds the columns that a filter compares. Returns whether roll-ups have them all. */
 function addColumns(filter: Filter, columns: Set<RollupDimension>): boolean {

@@ -63,16 +63,18 @@ export function readableFromMs({ keptMs }: Grain, nowMs: number): number {
   return keptMs === null ? Number.NEGATIVE_INFINITY : nowMs - keptMs + READ_MARGIN_MS;
 }
 
-/** The dimensions of roll-ups, by the names of their columns. */
-export type RollupDimension =
-  | 'source'
-  | 'provider'
-  | 'model'
-  | 'status'
-  | 'api_key_id'
-  | 'prompt_id'
-  | 'prompt_version'
-  | 'path';
+/** The dimensions of roll-ups, by the names of their columns. Totals have all of them; migrations name them, too. */
+export const ROLLUP_DIMENSIONS = [
+  'source',
+  'provider',
+  'model',
+  'status',
+  'api_key_id',
+  'prompt_id',
+  'prompt_version',
+  'path',
+] as const;
+export type RollupDimension = (typeof ROLLUP_DIMENSIONS)[number];
 
 /**
  * The levels of totals: the dimensions that their rows have. Few levels of few dimensions instead of one of all: at a few
@@ -93,6 +95,12 @@ export const HISTOGRAM_LEVELS = ['source', 'model'] as const satisfies readonly 
 
 /** The levels of scores; of the level `source` they have the dimension source alone. */
 export const SCORE_LEVELS = ['source', 'model', 'prompt'] as const satisfies readonly Level[];
+
+/** Returns the dimensions that at least one of these levels has, in the order of `ROLLUP_DIMENSIONS`. */
+export function dimensionsOf(levels: readonly Level[]): RollupDimension[] {
+  const own = new Set<RollupDimension>(levels.flatMap((level) => LEVELS[level]));
+  return ROLLUP_DIMENSIONS.filter((dimension) => own.has(dimension));
+}
 
 /** The numbers whose count, sum, least and greatest value totals have, by the names of their columns. */
 export const MEASURED = [

@@ -1,5 +1,6 @@
 /** Roll-ups of requests: their families, histograms, and the plan of reading a range. */
 export {
+  dimensionsOf,
   FAMILIES_OF_CHANGE,
   FAMILY_NAMES,
   type FamilyName,
@@ -12,6 +13,7 @@ export {
   MAX_PROPERTY_VALUE_LENGTH,
   MAX_PROPERTY_VALUES,
   MEASURED,
+  ROLLUP_DIMENSIONS,
   type RollupDimension,
   SCORE_LEVELS,
   VALUE_MEASURED,

@@ -21,6 +21,9 @@ export type Cells = {
   fromParts: string;
 };
 
+/** The columns that name a bucket of any table, beside its grain. */
+export const BUCKET = ['organization_id', 'begins_at'];
+
 /** The wanted buckets. */
 export const DUE = `
   due as materialized (

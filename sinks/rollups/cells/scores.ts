@@ -1,11 +1,10 @@
 /** The family of scores: by key and evaluator at some levels, and feedback as 1 and 0. */
-import { LEVELS, SCORE_LEVELS } from '#core/rollups/mod.ts';
-import { type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET } from './cells.ts';
-import { groupByLevels } from './totals.ts';
+import { dimensionsOf, LEVELS, SCORE_LEVELS } from '#core/rollups/mod.ts';
+import { BUCKET, type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET } from './cells.ts';
+import { groupByLevels } from './group-by-levels.ts';
 
-const BUCKET = ['organization_id', 'begins_at'];
 const SCORED = ['metric', 'key', 'evaluator_id'];
-const DIMENSIONS = ['source', 'provider', 'model', 'prompt_id', 'prompt_version'];
+const DIMENSIONS = dimensionsOf(SCORE_LEVELS);
 const SUMS = ['value_count', 'value_sum', 'value_min', 'value_max'];
 
 const SUMS_OF_SUMS =

@@ -1,24 +1,21 @@
 /** The family of totals: sums of all requests at some levels, and histograms. */
-import { HISTOGRAM_LEVELS, HISTOGRAM_METRICS, LEVELS, MEASURED } from '#core/rollups/mod.ts';
-import { type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET } from './cells.ts';
+import {
+  dimensionsOf,
+  HISTOGRAM_LEVELS,
+  HISTOGRAM_METRICS,
+  LEVELS,
+  MEASURED,
+  ROLLUP_DIMENSIONS,
+} from '#core/rollups/mod.ts';
+import { BUCKET, type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET } from './cells.ts';
+import { groupByLevels } from './group-by-levels.ts';
 
-const BUCKET = ['organization_id', 'begins_at'];
-const DIMENSIONS = [
-  'source',
-  'provider',
-  'model',
-  'status',
-  'api_key_id',
-  'prompt_id',
-  'prompt_version',
-  'path',
-];
-const HISTOGRAM_DIMENSIONS = ['source', 'provider', 'model'];
+const HISTOGRAM_DIMENSIONS = dimensionsOf(HISTOGRAM_LEVELS);
 /** Sums of these may exceed a bigint. */
 const NUMERIC = new Set<string>(['cost_nano', 'cost_saved_nano', 'milli_tokens_per_second']);
 
 const READ_COLUMNS = list([
-  ...DIMENSIONS,
+  ...ROLLUP_DIMENSIONS,
   'cached_from',
   ...MEASURED.map((one) =>
     one === 'milli_tokens_per_second'
@@ -59,22 +56,6 @@ const SUMS_OF_SUMS = list([
   ]),
 ]);
 
-/** Returns the grouping sets of levels, which all have `others` besides, and the expression that names the level of a group. */
-export function groupByLevels(
-  levels: readonly (readonly [name: string, dimensions: readonly string[]])[],
-  others: readonly string[],
-): { sets: string; level: string } {
-  const sets = levels.map(([, dimensions]) => `(${list([...others, ...dimensions])})`);
-  // A level is recognized by a dimension that only it has; `status` has those of `model` and more, so it is tested first.
-  const cases = levels
-    .toSorted(([, left], [, right]) => right.length - left.length)
-    .map(
-      ([name, dimensions]) =>
-        `when ${dimensions.map((one) => `grouping(${one}) = 0`).join(' and ')} then '${name}'`,
-    );
-  return { sets: `grouping sets (${sets.join(', ')})`, level: `case ${cases.join(' ')} end` };
-}
-
 const totals = groupByLevels(Object.entries(LEVELS), BUCKET);
 const bins = groupByLevels(
   HISTOGRAM_LEVELS.map((name) => [name, LEVELS[name]]),
@@ -100,7 +81,7 @@ export const TOTALS: Cells = {
     {
       table: 'rollup_totals',
       from: 'totals',
-      columns: [...BUCKET, 'level', ...DIMENSIONS, ...MEASURE_COLUMNS],
+      columns: [...BUCKET, 'level', ...ROLLUP_DIMENSIONS, ...MEASURE_COLUMNS],
     },
     {
       table: 'rollup_histograms',
@@ -112,18 +93,18 @@ export const TOTALS: Cells = {
   found as materialized (
     select due.organization_id, due.begins_at, found.* from ${ofEachBucket('requests', READ_COLUMNS, CREATED_IN_BUCKET)}),
   by_all as (
-    select ${list([...BUCKET, ...DIMENSIONS])}, ${SUMS_OF_ROWS} from found group by ${list([...BUCKET, ...DIMENSIONS])}),
+    select ${list([...BUCKET, ...ROLLUP_DIMENSIONS])}, ${SUMS_OF_ROWS} from found group by ${list([...BUCKET, ...ROLLUP_DIMENSIONS])}),
   totals as (
-    select ${list([...BUCKET, `${totals.level} as level`, ...DIMENSIONS])}, ${SUMS_OF_SUMS} from by_all group by ${totals.sets}),
+    select ${list([...BUCKET, `${totals.level} as level`, ...ROLLUP_DIMENSIONS])}, ${SUMS_OF_SUMS} from by_all group by ${totals.sets}),
   numbers as (${NUMBERS_OF_ROWS}),
   bins as (
     select ${list([...BUCKET, `${bins.level} as level`, 'metric', ...HISTOGRAM_DIMENSIONS, 'bin'])}, sum(in_bin)::integer as in_bin
       from numbers group by ${bins.sets}), ${HISTOGRAMS}`,
   fromParts: `${DUE},
   totals as (
-    select ${list(['due.organization_id', 'due.begins_at', 'level', ...DIMENSIONS])}, ${SUMS_OF_SUMS}
-      from ${ofEachBucket('rollup_totals', list(['level', ...DIMENSIONS, ...MEASURE_COLUMNS]), `${PART_OF_BUCKET} and level = any('{${list(Object.keys(LEVELS))}}')`)}
-     group by ${list(['due.organization_id', 'due.begins_at', 'level', ...DIMENSIONS])}),
+    select ${list(['due.organization_id', 'due.begins_at', 'level', ...ROLLUP_DIMENSIONS])}, ${SUMS_OF_SUMS}
+      from ${ofEachBucket('rollup_totals', list(['level', ...ROLLUP_DIMENSIONS, ...MEASURE_COLUMNS]), `${PART_OF_BUCKET} and level = any('{${list(Object.keys(LEVELS))}}')`)}
+     group by ${list(['due.organization_id', 'due.begins_at', 'level', ...ROLLUP_DIMENSIONS])}),
   bins as (
     select ${list(['due.organization_id', 'due.begins_at', 'level', 'metric', ...HISTOGRAM_DIMENSIONS, 'bin'])}, sum(in_bin)::integer as in_bin
       from ${ofEachBucket('rollup_histograms', list(['level', 'metric', ...HISTOGRAM_DIMENSIONS, 'bins', 'counts']), `${PART_OF_BUCKET} and level = any('{${list(HISTOGRAM_LEVELS)}}')`)}

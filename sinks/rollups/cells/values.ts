@@ -1,8 +1,7 @@
 /** The family of values: sums by user, and by the commonest values of each property. */
 import { MAX_PROPERTY_VALUE_LENGTH, MAX_PROPERTY_VALUES, VALUE_MEASURED } from '#core/rollups/mod.ts';
-import { type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET } from './cells.ts';
+import { BUCKET, type Cells, CREATED_IN_BUCKET, DUE, list, ofEachBucket, PART_OF_BUCKET } from './cells.ts';
 
-const BUCKET = ['organization_id', 'begins_at'];
 const NAMED = ['dimension', 'name', 'value', 'is_other', 'source'];
 
 const MEASURE_COLUMNS = [
