@@ -1,9 +1,9 @@
--- Revision 1
+-- Revision 2
 -- Triggers of assay.judge_calls: assay.evaluation_spend, which budgets are compared with, is its sum.
 
 -- Adds the costs of new judge calls to the day's spend of their evaluators. Rows change in the order of their keys, so
 -- that two statements that only add calls, or only change some, cannot wait for each other; a transaction that does
--- both takes a lock first (api/ingest/judge-calls.ts).
+-- both takes a lock first (ingest/judge-calls.ts).
 create or replace function assay.add_judge_calls() returns trigger language plpgsql as $$
 begin
   insert into assay.evaluation_spend as s (organization_id, evaluator_id, day, cost_nano)

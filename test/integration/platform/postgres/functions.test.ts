@@ -18,7 +18,7 @@ const RELEASED: Record<string, [revision: number, digest: string]> = {
   changes: [1, '3c76ad2a4962'],
   dead_letters: [1, '837d24840f6b'],
   erasure: [10, 'fff914a1ef41'],
-  judge_calls: [1, '4368517eddf1'],
+  judge_calls: [2, '084b2958dd81'],
   keys: [1, '6f67b94cd449'],
   limit_counters: [2, 'f7b3ab76c8b0'],
   limit_requests: [2, 'd50e307653c3'],
