@@ -4,7 +4,7 @@ import { call } from '../../client/call.ts';
 import type { KeyNames } from '../../client/key-names.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
 import { groupColumn, SEVERITY_CHIPS, useGroupNames } from './group.tsx';
@@ -72,7 +72,7 @@ export function History({ alert }: { alert: AlertJson }) {
           empty={<p>It has never fired.</p>}
         />
       )}
-      <Older more={more} />
+      <MoreButton more={more} />
     </section>
   );
 }

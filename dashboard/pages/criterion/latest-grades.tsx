@@ -5,7 +5,7 @@ import { useKeyNames } from '../../client/key-names.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { valueText } from '../../parts/grades/values.ts';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -75,7 +75,7 @@ export function LatestGrades({ criterionId }: { criterionId: string }) {
         isLoading={isLoading}
         empty="Nobody has graded by it."
       />
-      <Older more={more} />
+      <MoreButton more={more} />
     </section>
   );
 }

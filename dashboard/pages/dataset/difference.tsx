@@ -7,6 +7,7 @@ import { requestPreview, valuePreview } from '../../parts/datasets/preview.ts';
 import { StructureTable } from '../../parts/diff/structure-table.tsx';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { count } from '../../parts/formats/numbers.ts';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 
@@ -105,13 +106,7 @@ export function Difference({ id, from, to }: DifferenceProps) {
           <Change key={changed.id} changed={changed} from={from} to={to} />
         ))}
       </ul>
-      {more !== null && (
-        <p class="more">
-          <button type="button" onClick={more}>
-            Show more
-          </button>
-        </p>
-      )}
+      <MoreButton more={more} label="Show more" />
     </section>
   );
 }

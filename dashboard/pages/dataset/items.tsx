@@ -3,6 +3,7 @@ import type { DatasetVersionJson, StoredDatasetItem } from '#core/contracts/data
 import { loadItems } from '../../parts/datasets/load.ts';
 import { requestPreview, valuePreview } from '../../parts/datasets/preview.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { ROW_LINK, useRowKeys } from '../../parts/table/row-keys.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { type Pages, usePages } from '../../parts/table/use-pages.ts';
@@ -185,13 +186,7 @@ export function Items({ versions, items }: ItemsProps) {
           }
         />
       </div>
-      {more !== null && (
-        <p class="more">
-          <button type="button" onClick={more}>
-            Show more
-          </button>
-        </p>
-      )}
+      <MoreButton more={more} label="Show more" />
     </>
   );
 }

@@ -7,7 +7,7 @@ import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { WithScope } from '../../parts/form/scope.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { count } from '../../parts/formats/numbers.ts';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { ROW_LINK, useRowKeys } from '../../parts/table/row-keys.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
@@ -159,7 +159,7 @@ export function Datasets() {
           empty={<Empty isFiltered={isFiltered} />}
         />
       </div>
-      <Older more={more} />
+      <MoreButton more={more} />
       {query.new !== undefined && may('write') && <NewDataset />}
     </>
   );

@@ -5,7 +5,7 @@ import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { bytes, NOTHING } from '../../parts/formats/numbers.ts';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -123,7 +123,7 @@ export function DeadLetters() {
           empty={reason === '' ? NONE : NONE_OF_REASON}
         />
       )}
-      <Older more={more} />
+      <MoreButton more={more} />
       {query.letter !== undefined && (
         <Letter id={query.letter} onClose={() => set({ letter: null, do: null })} onChanged={reload} />
       )}

@@ -25,7 +25,7 @@ function Stop({ evaluator, onChange }: HeadProps) {
       onChange();
     }, 'Resumed');
   return (
-    <div class="evaluator-stop" role="status">
+    <div class="stop-notice" role="status">
       <p>
         <strong>{standing.word}.</strong> <Hostile text={standing.why} />
       </p>

@@ -53,7 +53,7 @@ function Unfinished({ experiments, reload }: { experiments: readonly ExperimentJ
   const open = experiments.filter(isUnderWay);
   if (open.length === 0) return null;
   return (
-    <div class="experiment-stop" role="status">
+    <div class="stop-notice" role="status">
       <p>
         <Hostile text={open.map(({ name }) => name).join(', ')} /> {open.length === 1 ? 'is' : 'are'} not done
         yet: the numbers are those of the items so far.{' '}

@@ -23,7 +23,7 @@ type OneProps = { experiment: ExperimentJson };
 function Stop({ experiment: { state, paused_reason: reason } }: OneProps) {
   if (state === 'budget') {
     return (
-      <div class="experiment-stop" role="status">
+      <div class="stop-notice" role="status">
         <p>
           <strong>The budget is spent.</strong> The next call would not fit into it. The answers so far can be
           compared.
@@ -33,7 +33,7 @@ function Stop({ experiment: { state, paused_reason: reason } }: OneProps) {
   }
   if (state !== 'paused') return null;
   return (
-    <div class="experiment-stop" role="status">
+    <div class="stop-notice" role="status">
       <p>
         <strong>Paused.</strong> {reason === null ? 'By a key that may write.' : <Hostile text={reason} />}
       </p>

@@ -5,6 +5,7 @@ import { datasetAddress } from '../../parts/datasets/load.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { count, NOTHING } from '../../parts/formats/numbers.ts';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -104,13 +105,7 @@ function RunList({ title, state, ...props }: RunsProps & { title: string; state:
         isLoading={isLoading}
         empty={<p>No run is in this state.</p>}
       />
-      {more !== null && (
-        <p class="more">
-          <button type="button" onClick={more}>
-            Show more
-          </button>
-        </p>
-      )}
+      <MoreButton more={more} label="Show more" />
     </>
   );
 }

@@ -9,7 +9,7 @@ import { Field } from '../../parts/form/field.tsx';
 import { WithScope } from '../../parts/form/scope.tsx';
 import { useAddressText } from '../../parts/form/use-address-text.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { ROW_LINK, useRowKeys } from '../../parts/table/row-keys.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { type Pages, usePages } from '../../parts/table/use-pages.ts';
@@ -204,7 +204,7 @@ export function Experiments() {
           empty={<Empty isFiltered={datasetId !== '' || query.search !== undefined} />}
         />
       </div>
-      <Older more={more} />
+      <MoreButton more={more} />
     </>
   );
 }

@@ -5,7 +5,7 @@ import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { Table } from '../../parts/table/table.tsx';
 import { type Pages, usePages } from '../../parts/table/use-pages.ts';
 import { useAddress } from '../../state/address.ts';
@@ -119,7 +119,7 @@ function KeyList() {
           empty={<p>{search === '' ? 'There are no such keys.' : 'No key has this text.'}</p>}
         />
       )}
-      <Older more={more} />
+      <MoreButton more={more} />
       <Dialogs keys={rows} reload={reload} />
     </>
   );

@@ -8,7 +8,7 @@ import { Confirm } from '../../parts/dialog/confirm.tsx';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { loadVersion, useVersionPages, versionName, type WholeVersion } from '../../parts/prompts/load.ts';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { href, useAddress } from '../../state/address.ts';
 import { may } from '../../state/me.ts';
@@ -195,7 +195,7 @@ function Versions({
         onCompare={(next) => set({ with: next }, { replace: true })}
         onRemove={setRemoved}
       />
-      <Older more={list.more} />
+      <MoreButton more={list.more} />
       {removed !== null && (
         <Confirm
           title={`Remove the environment ${removed.environment}?`}

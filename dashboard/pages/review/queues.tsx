@@ -9,6 +9,7 @@ import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { count } from '../../parts/formats/numbers.ts';
 import { useCriteria } from '../../parts/grades/load.ts';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { ROW_LINK, useRowKeys } from '../../parts/table/row-keys.ts';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -163,13 +164,7 @@ export function Queues() {
           />
         )}
       </div>
-      {rest > 0 && (
-        <p class="more">
-          <button type="button" onClick={() => setMost(most + PAGE_SIZE)}>
-            Older
-          </button>
-        </p>
-      )}
+      <MoreButton more={rest > 0 ? () => setMost(most + PAGE_SIZE) : null} />
       {may('write') && <QueueDialogs queues={data ?? []} criteria={criteria.data} onChanged={reload} />}
     </>
   );

@@ -5,7 +5,7 @@ import { type KeyNames, useKeyNames } from '../../client/key-names.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { useAddressText } from '../../parts/form/use-address-text.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -118,7 +118,7 @@ export function AuditLog() {
           empty={<p>No change fits these filters.</p>}
         />
       )}
-      <Older more={more} />
+      <MoreButton more={more} />
     </>
   );
 }

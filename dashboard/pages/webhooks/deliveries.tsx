@@ -4,7 +4,7 @@ import { call } from '../../client/call.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
 import { milliseconds, NOTHING } from '../../parts/formats/numbers.ts';
-import { Older } from '../../parts/table/older.tsx';
+import { MoreButton } from '../../parts/table/more-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -175,7 +175,7 @@ export function Deliveries({ webhookId, isPaused }: { webhookId: string; isPause
         isLoading={isLoading}
         empty={<p>{state === '' ? 'Nothing has been sent yet.' : 'No delivery is in this state.'}</p>}
       />
-      <Older more={more} />
+      <MoreButton more={more} />
     </section>
   );
 }

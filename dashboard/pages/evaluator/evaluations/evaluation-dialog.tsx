@@ -100,7 +100,7 @@ function Body({ evaluation }: { evaluation: Evaluation }) {
     <>
       <Facts evaluation={evaluation} />
       {error !== null && (
-        <div class={evaluation.state === 'skipped' ? 'evaluator-stop' : 'failure'}>
+        <div class={evaluation.state === 'skipped' ? 'stop-notice' : 'failure'}>
           <code>{error.code}</code> {error.message !== null && <Hostile text={error.message} />}
         </div>
       )}
