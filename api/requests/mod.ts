@@ -20,8 +20,9 @@ import { awaitRequest } from './await-request.ts';
 import { countRequests } from './count.ts';
 import { type Delivery, type DeliveryRow, deliveryOf, deliveryStatement } from './delivery.ts';
 import { createExporter, type ExportStream } from './export/export.ts';
-import { findKey, findKeysOfIds, findPageKeys } from './find-keys.ts';
+import { findKey, findKeysOfIds } from './find-keys.ts';
 import { bytesAtOnce, isShort, type LoadedPage, loadPage, pageTexts } from './load.ts';
+import { findPageKeys } from './page-keys.ts';
 import { removeProperty, setProperty } from './property.ts';
 import { type RequestQuery, readQuery } from './query.ts';
 import { runStatement } from './statement.ts';
@@ -33,16 +34,11 @@ export { conditionOf, fromFound, type RequestCondition } from './conditions.ts';
 export { Delivery } from './delivery.ts';
 export type { ExportStream } from './export/export.ts';
 export { createExportPlaces } from './export/places.ts';
-export {
-  findKey,
-  findKeysOfIds,
-  findPageKeys,
-  findSortedKey,
-  type RequestKey,
-  type SortedKey,
-} from './find-keys.ts';
+export { findKey, findKeysOfIds, type RequestKey } from './find-keys.ts';
 export { findClaimed } from './missing.ts';
+export { findPageKeys } from './page-keys.ts';
 export { type RequestQuery, readQuery } from './query.ts';
+export { findSortedKey, type SortedKey } from './sorted-key.ts';
 export { findShortSource } from './sources.ts';
 export { runStatement } from './statement.ts';
 export { type Position, walkKeys } from './walk-keys.ts';

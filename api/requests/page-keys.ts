@@ -4,16 +4,26 @@
  */
 
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
+import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { conditionOf, fromFound } from './conditions.ts';
+import type { RequestKey } from './find-keys.ts';
 import type { RequestQuery, Sort } from './query.ts';
 import { SORT_COLUMNS } from './sort-columns.ts';
+import { findOrderedSource, findShortSource } from './sources.ts';
+import { runStatement } from './statement.ts';
 
-/** Selects the page's keys in order: created_at, request_id. */
-export function pageKeysStatement(
+/** Finds the keys of a query's page, in order. */
+export async function findPageKeys(
+  tx: TransactionSql,
   organizationId: string,
   query: RequestQuery,
-  source: KeySource | null,
-): Statement {
+): Promise<RequestKey[]> {
+  const source = (await findShortSource(tx, organizationId, query)) ?? findOrderedSource(query);
+  return runStatement<RequestKey>(tx, pageKeysStatement(organizationId, query, source));
+}
+
+/** Selects the page's keys in order: created_at, request_id. */
+function pageKeysStatement(organizationId: string, query: RequestQuery, source: KeySource | null): Statement {
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
   const limit = parameters.bind(query.limit, 'int8');

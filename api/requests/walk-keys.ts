@@ -7,9 +7,9 @@ import { MAX_ROWS } from '#core/contracts/rows.ts';
 import { type KeySource, Parameters, type Statement } from '#core/filter/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { fromFound } from './conditions.ts';
-import { type SortedKey, sortValue } from './find-keys.ts';
 import type { RequestQuery } from './query.ts';
 import { SORT_COLUMNS } from './sort-columns.ts';
+import { type SortedKey, sortValue } from './sorted-key.ts';
 import { findOrderedSource, findShortSource } from './sources.ts';
 import { runStatement } from './statement.ts';
 
