@@ -62,6 +62,11 @@ export function skipped(reason: SkipReason, message: string): NextState {
   return { ...EMPTY, state: 'skipped', errorCode: reason, errorMessage: publicMessage(message) };
 }
 
+/** Returns the final state of an evaluation that cannot be attempted, now or later. */
+export function failed(code: EvaluationErrorCode, message: string): NextState {
+  return { ...EMPTY, state: 'error', errorCode: code, errorMessage: publicMessage(message) };
+}
+
 /** The evaluator is paused, and the evaluation waits until it is resumed. */
 export const PAUSED: NextState = { ...EMPTY, state: 'paused', isUncounted: true };
 

@@ -1,15 +1,12 @@
 /** Evaluates claimed evaluations: decides those that need no scoring, and has the others scored. */
 
-import type { CodeTemplate, LlmTemplate } from '#core/contracts/evaluator.ts';
-import type { CalledConfig } from '#core/contracts/external.ts';
 import { isImported } from '#core/evaluations/mod.ts';
-import type { JsonObject } from '#core/json/mod.ts';
-import type { JudgeUse, ScoringType, StoredRecord } from '#core/scoring/mod.ts';
+import type { JudgeUse, StoredRecord } from '#core/scoring/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
-import { type SecretBox, type SecretOwner, SecretsUnavailableError } from '#platform/secrets/mod.ts';
-import type { Criterion } from '../llm/mod.ts';
+import type { SecretBox } from '#platform/secrets/mod.ts';
 import {
   DEAD,
+  failed,
   type Job,
   type JobRequest,
   MAX_ATTEMPTS,
@@ -21,7 +18,8 @@ import {
   skipped,
 } from '../queue/mod.ts';
 import { completeBatch, done, open } from './batch.ts';
-import type { Definition, ScoreItem, Scorer } from './scorer.ts';
+import { readDefinition } from './definition.ts';
+import type { ScoreItem, Scorer } from './scorer.ts';
 
 type EvaluateOptions = { scorer: Scorer; secrets: SecretBox; clock: Clock };
 
@@ -97,62 +95,7 @@ function decideWithoutScoring(
     (one) => one?.requestText === null || one?.responseText === null,
   );
   if (isLeftOut && session === null) {
-    return permanentFailure('input_too_large', `A body is larger than ${MAX_BODY_BYTES} bytes`);
+    return failed('input_too_large', `A body is larger than ${MAX_BODY_BYTES} bytes`);
   }
   return null;
-}
-
-function permanentFailure(code: 'input_too_large' | 'secrets_unavailable', message: string): NextState {
-  const outcome = {
-    state: 'failed',
-    code,
-    message,
-    retry: 'never',
-    retryAfterMs: null,
-    pause: null,
-    traces: null,
-  } as const;
-  return nextState({ outcome, use: null }, 1);
-}
-
-/** An evaluator's definition as it is stored. */
-type StoredDefinition = {
-  scoringType: ScoringType;
-  llmTemplate: unknown;
-  codeTemplate: unknown;
-  externalConfig: unknown;
-  secrets: Uint8Array | null;
-  /** The criteria of a rubric; null or absent: another type. */
-  criteria?: readonly Criterion[] | null;
-};
-
-/** A definition, or the next state of its evaluations if its secrets cannot be opened in this process. */
-type ReadDefinition = { kind: 'read'; definition: Definition } | { kind: 'unreadable'; next: NextState };
-
-/** Reads a stored definition and opens its secrets. */
-export function readDefinition(
-  stored: StoredDefinition,
-  secrets: SecretBox,
-  owner: SecretOwner,
-): ReadDefinition {
-  const { scoringType } = stored;
-  switch (scoringType) {
-    case 'PYTHON':
-      return { kind: 'read', definition: { scoringType, template: stored.codeTemplate as CodeTemplate } };
-    case 'EXTERNAL':
-      try {
-        const opened = stored.secrets === null ? {} : secrets.open(stored.secrets, owner);
-        const config = stored.externalConfig as JsonObject as CalledConfig;
-        return { kind: 'read', definition: { scoringType, config, secrets: opened } };
-      } catch (error) {
-        if (!(error instanceof SecretsUnavailableError)) throw error;
-        return { kind: 'unreadable', next: permanentFailure('secrets_unavailable', error.message) };
-      }
-    case 'LLM-RUBRIC': {
-      const template = stored.llmTemplate as LlmTemplate;
-      return { kind: 'read', definition: { scoringType, template, criteria: stored.criteria ?? [] } };
-    }
-    default:
-      return { kind: 'read', definition: { scoringType, template: stored.llmTemplate as LlmTemplate } };
-  }
 }

@@ -17,7 +17,7 @@ import { startPolling } from '#platform/process/polling.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
 import { loadSessions } from '../queue/mod.ts';
-import { readDefinition } from './evaluate.ts';
+import { readDefinition } from './definition.ts';
 import { MOST_TRIALS, type Scorer } from './scorer.ts';
 
 export type TrialsOptions = {

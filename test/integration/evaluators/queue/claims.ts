@@ -1,5 +1,5 @@
 /** Claims of everything that is due, and what was claimed. */
-import type { Lease } from '../../../../evaluators/queue/claim.ts';
+import type { Lease } from '../../../../evaluators/queue/leases.ts';
 import type { World } from '../../../support/evaluation-queue.ts';
 
 export const ALL = {
