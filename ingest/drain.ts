@@ -7,7 +7,6 @@ import {
   isSamePosition,
   listOutboxes,
   type OutboxPosition,
-  OutboxWrites,
   onFiles,
   type ReadLimits,
   type ReadResult,
@@ -21,6 +20,7 @@ import { FailureLog } from '#platform/observability/failure-log.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { dropCursor, moveCursor, readCursor } from './cursor.ts';
 import { insertDeadLetter, originOf } from './dead-letters.ts';
+import { DrainPauses, LOOK_EVERY_MS } from './drain-pauses.ts';
 import type { PreparedEntries } from './prepare-batch.ts';
 import {
   BATCH_EVERY_MS,
@@ -42,13 +42,6 @@ export type DrainOptions = BatchStoreOptions & {
 const DEFAULT_LIMITS: ReadLimits = { maxEntries: 500, maxBytes: 8 * 1024 * 1024 };
 /** Outboxes whose next batch is read ahead, at most: each takes memory. */
 const MOST_AHEAD = 4;
-const LOOK_EVERY_MS = 1_000;
-/**
- * Time between looks at outboxes to which nothing was written for `IDLE_AFTER_MS`, unless the file system tells of a write. The
- * outbox of a killed gateway is found then, too: its next process tells by making another.
- */
-const IDLE_LOOK_EVERY_MS = 10_000;
-const IDLE_AFTER_MS = 60_000;
 /** Short at its longest too: entries that waited for Postgres to return should not wait for the next retry as well. */
 const BACKOFF = { firstMs: 50, longestMs: 500 };
 
@@ -75,13 +68,7 @@ export class Drain {
   readonly #failing: FailingOutboxes;
   /** Outboxes of living gateways that end in damage behind which nothing can be read yet. */
   readonly #heldUp = new Set<string>();
-  readonly #writes: OutboxWrites;
-  /** When something was last found, on the monotonic clock. */
-  #foundAt: number;
-  /** The last look followed a wait in which no write was told. */
-  #isUntold = false;
-  /** Entries were found that nobody had told of: this file system tells nothing. */
-  #isSilent = false;
+  readonly #pauses: DrainPauses;
   #isStopping = false;
 
   constructor(options: DrainOptions) {
@@ -91,8 +78,7 @@ export class Drain {
     const { root, log, clock } = options;
     this.#failures = new FailureLog(log, clock.monotonic);
     this.#failing = new FailingOutboxes({ root, log, monotonic: clock.monotonic });
-    this.#writes = new OutboxWrites(root);
-    this.#foundAt = clock.monotonic();
+    this.#pauses = new DrainPauses(root, clock);
   }
 
   /** Outboxes that could not be read, or only up to damage, when they were last tried. */
@@ -109,14 +95,14 @@ export class Drain {
         const beganAt = clock.monotonic();
         const found = await this.#pass();
         backoff.reset();
-        if (found !== 'nothing') this.#noteFound(beganAt);
+        if (found !== 'nothing') this.#pauses.noteFound(beganAt);
         this.#options.onPace?.(found === 'more');
         if (found === 'more') continue;
         if (this.#isStopping) {
           if (found === 'nothing') break;
           continue;
         }
-        if (found === 'nothing') await this.#waitForWrites();
+        if (found === 'nothing') await this.#pauses.wait();
         else await sleep(Math.max(0, beganAt + BATCH_EVERY_MS - clock.monotonic()));
       } catch (error) {
         if (error instanceof BatchOvertakenError) {
@@ -130,24 +116,13 @@ export class Drain {
         await sleep(retryMs);
       }
     }
-    this.#writes[Symbol.dispose]();
-  }
-
-  #noteFound(at: number): void {
-    this.#foundAt = at;
-    if (this.#isUntold) this.#isSilent = true;
-    this.#isUntold = false;
-  }
-
-  async #waitForWrites(): Promise<void> {
-    const isIdle = this.#options.clock.monotonic() - this.#foundAt > IDLE_AFTER_MS;
-    this.#isUntold = await this.#writes.wait(isIdle && !this.#isSilent ? IDLE_LOOK_EVERY_MS : LOOK_EVERY_MS);
+    this.#pauses[Symbol.dispose]();
   }
 
   /** Lets `run` end once everything is stored. */
   stop(): void {
     this.#isStopping = true;
-    this.#writes.wake();
+    this.#pauses.wake();
   }
 
   /** Drains one batch of each outbox that can be read. */

@@ -93,8 +93,8 @@ export class BatchStore {
   readonly #largeBodies: LargeBodies;
   readonly #filters: RecordFilters;
   readonly #partitions: Partitions;
-  /** True when the last batch had records that existed already, as after a redelivery: more of them may follow. */
-  #meetsKnown = false;
+  /** The last batch had records that existed already, as after a redelivery: more of them may follow. */
+  #expectsKnown = false;
 
   constructor(options: BatchStoreOptions) {
     this.#options = options;
@@ -240,7 +240,7 @@ export class BatchStore {
   async #insert<Stored extends { isAnyKnown: boolean }>(
     write: (insert: InsertRecords) => Promise<Stored>,
   ): Promise<Stored> {
-    if (!this.#meetsKnown) {
+    if (!this.#expectsKnown) {
       try {
         return await write(insertNewRecords);
       } catch (error) {
@@ -248,7 +248,7 @@ export class BatchStore {
       }
     }
     const stored = await write(insertRecords);
-    this.#meetsKnown = stored.isAnyKnown;
+    this.#expectsKnown = stored.isAnyKnown;
     return stored;
   }
 }
