@@ -43,8 +43,8 @@ import { createAuthenticator } from './request/authenticate.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder, LateRecords } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
+import { createCacheLookUp } from './response/cache-look-up.ts';
 import { errorDetails } from './response/reply.ts';
-import { createCacheLookUp } from './response/sources.ts';
 
 /** Large bodies get this part of the memory: one that is translated and logged is there about three times. */
 const BODIES_SHARE = 4;

@@ -11,7 +11,7 @@ import { createProxyChoice } from '#platform/proxy/mod.ts';
 import type { GatewayMetrics } from './metrics.ts';
 import { createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
 import { createResolver } from './providers/resolve.ts';
-import { createProviderSources } from './response/sources.ts';
+import { createProviderSources } from './response/provider-sources.ts';
 import {
   createAttemptLoop,
   createBreakerStates,

@@ -19,7 +19,7 @@ export type CacheQuery = {
   /** See `responseKey`. */
   key: string;
   /** Responses of the key that the call wants kept, 1 to 20. */
-  buckets: number;
+  bucketSize: number;
   maxAgeMs: number;
 };
 
@@ -47,11 +47,11 @@ function byAge(a: BucketEntry, b: BucketEntry): number {
 export const MAX_AHEAD_MS = 60_000;
 
 /**
- * Returns the position, from the newest, that a random draw chooses among the call's buckets.
+ * Returns the position, from the newest, that a random draw chooses among the responses that a call wants kept.
  * @param draw in [0, 1)
  */
 export function drawPosition(query: CacheQuery, draw: number): number {
-  return Math.floor(draw * query.buckets);
+  return Math.floor(draw * query.bucketSize);
 }
 
 /**
@@ -68,16 +68,16 @@ export function chooseEntry(
     ({ storedAtMs, expiresAtMs }) =>
       expiresAtMs > nowMs && storedAtMs + query.maxAgeMs > nowMs && storedAtMs <= nowMs + MAX_AHEAD_MS,
   );
-  return young.length < query.buckets ? null : (young[position] ?? null);
+  return young.length < query.bucketSize ? null : (young[position] ?? null);
 }
 
-/** Returns the bucket with another entry, made now. Only the newest `buckets` stay. */
-export function withEntry(bucket: Bucket, added: BucketEntry, buckets: number): Bucket {
+/** Returns the bucket with another entry, made now. Only the newest `bucketSize` stay. */
+export function withEntry(bucket: Bucket, added: BucketEntry, bucketSize: number): Bucket {
   const others = bucket.filter(
     ({ requestId, storedAtMs }) =>
       requestId !== added.requestId && storedAtMs <= added.storedAtMs + MAX_AHEAD_MS,
   );
-  return [...others, added].sort(byAge).slice(0, buckets);
+  return [...others, added].sort(byAge).slice(0, bucketSize);
 }
 
 /** Returns a bucket from Postgres with the entries of memory that are not written to Postgres yet. */
@@ -85,10 +85,10 @@ export function withUnwritten(
   bucket: Bucket,
   known: Bucket,
   unwritten: ReadonlySet<StoredResponse>,
-  buckets: number,
+  bucketSize: number,
 ): Bucket {
   const missing = known.filter(({ response }) => response !== null && unwritten.has(response));
-  return missing.reduce((whole, item) => withEntry(whole, item, buckets), bucket);
+  return missing.reduce((whole, item) => withEntry(whole, item, bucketSize), bucket);
 }
 
 /** Returns a bucket from Postgres with the bodies that are in memory already. */

@@ -55,7 +55,7 @@ export type ResponseCache = {
    * leader, which has to call the provider and then `done`, which stores the response. Resolves within twice `waitMs`;
    * rejects only with the reason of `signal`, which aborts when the client has disconnected.
    */
-  lead(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole>;
+  coalesce(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole>;
   /** Stores a complete 2xx response: at once in memory, soon in Postgres. A response above 8 MiB is not stored. */
   store(query: CacheQuery, response: StoredResponse): void;
   /** Forgets the responses to erased requests. None of them returns from a look-up that is under way. */
@@ -129,7 +129,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     const response = { ...given, body };
     const { requestId, storedAtMs } = response;
     const added = { requestId, storedAtMs, expiresAtMs: storedAtMs + query.maxAgeMs, response };
-    const bucket = withEntry(memory.get(query.key)?.bucket ?? [], added, query.buckets);
+    const bucket = withEntry(memory.get(query.key)?.bucket ?? [], added, query.bucketSize);
     memory.set(query.key, { bucket, knownAt: clock.monotonic() });
     unwritten.add(response);
     await writes.put({ query, response });
@@ -150,7 +150,7 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
 
   return {
     find: lookUp.find,
-    lead: coalescer.lead,
+    coalesce: coalescer.coalesce,
     store: (query, response) => void keep(query, response),
     forget: (requestIds) => {
       erasures.add(requestIds);

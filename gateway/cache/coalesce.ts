@@ -26,9 +26,9 @@ type LeaderRole = CoalescingRole & { isLeader: true };
 /** The pauses of a leader that polls for the response of another process: short at first, then longer and longer. */
 const POLL = { firstMs: 20, longestMs: 500, factor: 1.5 };
 
-/** Makes the `lead` of the cache. */
+/** Makes the `coalesce` of the cache. */
 export function createCoalescer(options: CoalescerOptions): {
-  lead(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole>;
+  coalesce(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole>;
 } {
   const { clock, waitMs, locks, remembered, read, keep, onCoalesced } = options;
   const leaders = createLeaders({ waitMs });
@@ -70,25 +70,25 @@ export function createCoalescer(options: CoalescerOptions): {
     return leader;
   }
 
-  async function lead(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole> {
+  async function coalesce(query: CacheQuery, signal?: AbortSignal): Promise<CoalescingRole> {
     signal?.throwIfAborted();
     // A response may have been stored since the caller's own look-up.
     const known = remembered(query);
     const role: CoalescingRole =
-      known === null ? await leaders.join(query.key, signal) : { isLeader: false, answer: known };
+      known === null ? await leaders.join(query.key, signal) : { isLeader: false, response: known };
     if (!role.isLeader) {
       onCoalesced();
       return role;
     }
     // A caller that wants several responses of a key accepts one from each process.
-    if (query.buckets > 1) return leading(query, role, null);
+    if (query.bucketSize > 1) return leading(query, role, null);
     const { response, lock } = await waitForOthers(query, signal);
     if (response === null) return begin(leading(query, role, lock), signal);
     void lock?.release();
     role.done(response);
     onCoalesced();
-    return { isLeader: false, answer: response };
+    return { isLeader: false, response };
   }
 
-  return { lead };
+  return { coalesce };
 }

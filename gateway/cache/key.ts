@@ -70,6 +70,6 @@ export function answerHeaders(given: readonly string[], usual: readonly string[]
 
 /** Makes the query of a call. Its key always contains its organization. */
 export function cacheQuery(options: CacheOptions, call: Omit<KeyParts, 'seed'>): CacheQuery {
-  const { maxAgeMs, buckets, seed } = options;
-  return { organizationId: call.organizationId, key: responseKey({ ...call, seed }), buckets, maxAgeMs };
+  const { maxAgeMs, bucketSize, seed } = options;
+  return { organizationId: call.organizationId, key: responseKey({ ...call, seed }), bucketSize, maxAgeMs };
 }

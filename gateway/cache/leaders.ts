@@ -7,7 +7,7 @@ import type { StoredResponse } from './bucket.ts';
 
 /** A follower's response, or a leader's duty to get one. */
 export type CoalescingRole =
-  | { isLeader: false; answer: StoredResponse }
+  | { isLeader: false; response: StoredResponse }
   | {
       isLeader: true;
       /** To be called at the end of the call, successful or not; null: no complete 2xx response. */
@@ -22,7 +22,7 @@ export type Leaders = {
   join(key: string, signal?: AbortSignal): Promise<CoalescingRole>;
 };
 
-type Follower = { resolve(turn: CoalescingRole): void; timer: NodeJS.Timeout };
+type Follower = { resolve(role: CoalescingRole): void; timer: NodeJS.Timeout };
 type Group = {
   waiting: Set<Follower>;
   /** Leaders under way. */
@@ -51,7 +51,7 @@ export function createLeaders({ waitMs }: { waitMs: number }): Leaders {
     dissolve(key, group);
     for (const follower of group.waiting) {
       remove(group, follower);
-      follower.resolve({ isLeader: false, answer: response });
+      follower.resolve({ isLeader: false, response });
     }
   }
 

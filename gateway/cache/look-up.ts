@@ -71,7 +71,7 @@ export function createLookUp(options: LookUpOptions): LookUp {
     if (stored === undefined) return undefined;
     const bucket = stored.filter(({ requestId }) => !erasures.has(requestId));
     const remembered = before?.bucket ?? [];
-    const known = withUnwritten(withBodiesOf(bucket, remembered), remembered, unwritten, query.buckets);
+    const known = withUnwritten(withBodiesOf(bucket, remembered), remembered, unwritten, query.bucketSize);
     // Unless a response was stored in between, which these rows may lack.
     if (memory.get(query.key) === before) memory.set(query.key, { bucket: known, knownAt });
     const choose = (from: Bucket) => chooseEntry(from, query, position, nowMs)?.response ?? null;
@@ -80,7 +80,7 @@ export function createLookUp(options: LookUpOptions): LookUp {
 
   /** Shares one read among concurrent equal queries. All get the same response, even when the bucket holds several. */
   function readShared(query: CacheQuery, position: number): Promise<StoredResponse | null | undefined> {
-    const id = `${query.key} ${query.buckets} ${query.maxAgeMs}`;
+    const id = `${query.key} ${query.bucketSize} ${query.maxAgeMs}`;
     const running = underWay.get(id);
     if (running !== undefined) return running;
     const started = read(query, position).finally(() => underWay.delete(id));

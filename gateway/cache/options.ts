@@ -16,7 +16,7 @@ export type CacheHeaders = {
 export type CacheOptions = {
   maxAgeMs: number;
   /** Responses kept for one key, 1 to 20. */
-  buckets: number;
+  bucketSize: number;
   seed: string | null;
   /** False (`no-cache`): the provider is called, and its response stored in place of an old one. */
   isReading: boolean;
@@ -28,7 +28,7 @@ const DAY_SECONDS = 86_400;
 const DEFAULT_MAX_AGE_SECONDS = 7 * DAY_SECONDS;
 /** A longer max-age counts as this, or as the time that records are kept. */
 const LONGEST_MAX_AGE_DAYS = 365;
-const MAX_BUCKETS = 20;
+const MAX_BUCKET_SIZE = 20;
 
 /**
  * Parses the options. Null: the call does not use the cache, because it did not ask for it or sent `no-store`. Other
@@ -41,11 +41,11 @@ export function parseCacheOptions(headers: CacheHeaders, retentionDays: number |
   const directives = readDirectives(headers.cacheControl ?? '');
   const longest = Math.min(LONGEST_MAX_AGE_DAYS, retentionDays ?? LONGEST_MAX_AGE_DAYS) * DAY_SECONDS;
   const maxAgeMs = Math.min(readMaxAgeSeconds(directives), longest) * 1_000;
-  const buckets = readBuckets(headers.bucketMaxSize);
+  const bucketSize = readBucketSize(headers.bucketMaxSize);
   if (directives.some(([name]) => name === 'no-store')) return null;
   const isReading = !directives.some(([name]) => name === 'no-cache');
   const seed = headers.seed === '' ? null : headers.seed;
-  return { maxAgeMs, buckets, seed, isReading, isCoalescing: headers.isCoalescing && isReading };
+  return { maxAgeMs, bucketSize, seed, isReading, isCoalescing: headers.isCoalescing && isReading };
 }
 
 function readDirectives(cacheControl: string): [name: string, value: string][] {
@@ -67,13 +67,13 @@ function readMaxAgeSeconds(directives: [string, string][]): number {
   return ages.length === 0 ? DEFAULT_MAX_AGE_SECONDS : Math.min(...ages);
 }
 
-function readBuckets(value: string | null): number {
+function readBucketSize(value: string | null): number {
   if (value === null) return 1;
-  const buckets = /^\d{1,3}$/.test(value.trim()) ? Number(value) : 0;
-  if (buckets >= 1 && buckets <= MAX_BUCKETS) return buckets;
+  const size = /^\d{1,3}$/.test(value.trim()) ? Number(value) : 0;
+  if (size >= 1 && size <= MAX_BUCKET_SIZE) return size;
   throw invalidHeader(
     'Service-Cache-Bucket-Max-Size',
-    `it must be a whole number from 1 to ${MAX_BUCKETS}`,
+    `it must be a whole number from 1 to ${MAX_BUCKET_SIZE}`,
     value,
   );
 }

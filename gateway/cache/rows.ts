@@ -49,14 +49,14 @@ export async function readBucket(
     select request_id as "requestId", stored_at as "storedAt", expires_at as "expiresAt", status,
       content_type as "contentType", digest,
       case when row_number() over (order by stored_at desc, request_id desc) = ${position + 1}::int
-            and count(*) over () = ${query.buckets}::int then body end as body
+            and count(*) over () = ${query.bucketSize}::int then body end as body
     from (
       select * from assay.cached_answers
       where organization_id = ${query.organizationId} and answer_key = ${Buffer.from(query.key, 'hex')}
         and expires_at > ${new Date(nowMs)} and stored_at > ${new Date(nowMs - query.maxAgeMs)}
         and stored_at <= ${new Date(nowMs + MAX_AHEAD_MS)}
       order by stored_at desc, request_id desc
-      limit ${query.buckets}
+      limit ${query.bucketSize}
     ) young
     order by stored_at desc, request_id desc`;
   const bucket = rows.map((row) => ({
@@ -81,7 +81,7 @@ export async function storeResponse(
   const digest = digestOf(query, expiresAtMs, { ...response, contentType });
   await sql`select assay.keep_answer(${query.organizationId}, ${Buffer.from(query.key, 'hex')}, ${requestId},
     ${new Date(storedAtMs)}, ${new Date(expiresAtMs)}, ${status}::smallint, ${contentType}, ${body}, ${digest},
-    ${query.buckets}, ${maxOrganizationBytes})`;
+    ${query.bucketSize}, ${maxOrganizationBytes})`;
 }
 
 /** Removes some responses that have expired by the database's clock; true when there may be more. */

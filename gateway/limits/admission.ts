@@ -7,7 +7,7 @@ import type { Call, Caller, CallHeaders, Outcome } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
 import type { HeaderPairs } from '../response/reply.ts';
 import { createCosts } from './cost.ts';
-import { counterOf } from './policy.ts';
+import { counterOf } from './counter.ts';
 import { hasUsageAtEnd } from './scan-usage.ts';
 
 /** The limit of a call: by the policy that it names, or by its key's. */
@@ -47,7 +47,7 @@ export type CallLimits = {
    * Counts a call, or refuses it. A call served from the cache is not counted, and still gets the headers of its limit.
    * @throws AssayError invalid_rate_limit_policy when the call cannot be counted in the policy's unit
    */
-  admit(call: Call, limit: CallLimit, isStored: boolean): Admission | Promise<Admission>;
+  admit(call: Call, limit: CallLimit, isCacheHit: boolean): Admission | Promise<Admission>;
 };
 
 /** Policies are few and calls are many: parsed policies are kept by their text. */
@@ -113,23 +113,23 @@ export function createCallLimits(limiter: Limiter, catalog: Pick<Catalog, 'costO
       const ofKey: Limit = { policy, counter: { ...counter, isOfKey: true } };
       return named === null ? { ...ofKey, ofKey: null } : { ...limitBy(named, headers, caller), ofKey };
     },
-    admit: (call, limit, isStored) => {
+    admit: (call, limit, isCacheHit) => {
       const { policy, counter, ofKey } = limit;
       if (ofKey !== null) {
-        if (!isStored) return admitByBoth(call, limit, ofKey);
+        if (!isCacheHit) return admitByBoth(call, limit, ofKey);
         return limiter.peekBoth(ofKey, limit).then((decision) => toAdmission(decision, true));
       }
-      if (!isStored && policy.unit === 'cents') return reserve(call, limit);
-      const decision = isStored ? limiter.peek(counter, policy) : limiter.admit(counter, policy);
+      if (!isCacheHit && policy.unit === 'cents') return reserve(call, limit);
+      const decision = isCacheHit ? limiter.peek(counter, policy) : limiter.admit(counter, policy);
       return decision instanceof Promise
-        ? decision.then((made) => toAdmission(made, isStored))
-        : toAdmission(decision, isStored);
+        ? decision.then((made) => toAdmission(made, isCacheHit))
+        : toAdmission(decision, isCacheHit);
     },
   };
 }
 
-function toAdmission(decision: Decision, isStored: boolean): Admission {
-  const isAdmitted = isStored || decision.isAdmitted;
+function toAdmission(decision: Decision, isCacheHit: boolean): Admission {
+  const isAdmitted = isCacheHit || decision.isAdmitted;
   const headers = rateLimitHeaders({ ...decision, isAdmitted });
   return {
     isAdmitted,

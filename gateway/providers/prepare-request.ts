@@ -36,18 +36,18 @@ export type PreparedRequest = PreparedBody & {
 
 /**
  * Prepares the provider request of a call for one candidate. Returns a promise only when the body is changed.
- * @param isStored whether the response may be stored in the cache
+ * @param usesCache whether the response may be stored in the cache
  * @throws AssayError endpoint_not_supported, provider_not_configured when there is no key for the provider, invalid_body
  *   when the provider's dialect cannot express the request, or bodies_busy or client_closed_request while it waits to be translated
  */
 export function prepareProviderRequest(
   candidate: Candidate,
   call: Pick<Call, 'body' | 'endpoint' | 'headers' | 'caller' | 'signal'>,
-  isStored: boolean,
+  usesCache: boolean,
 ): PreparedRequest | Promise<PreparedRequest> {
   const withHeaders = (prepared: PreparedBody): PreparedRequest => ({
     ...prepared,
-    headers: providerHeaders(call, prepared, isStored),
+    headers: providerHeaders(call, prepared, usesCache),
   });
   const whose = { organizationId: call.caller.organizationId, signal: call.signal };
   const prepared = prepareBody(candidate, call.body, call.endpoint, whose);
@@ -154,13 +154,13 @@ type CallProviderKey = { key: string; isBearer: boolean };
 function providerHeaders(
   call: Pick<Call, 'body' | 'headers' | 'caller'>,
   prepared: PreparedBody,
-  isStored: boolean,
+  usesCache: boolean,
 ): string[] {
   const { headers, body } = call;
   const { row } = prepared.candidate;
   // The gateway reads streams and translated responses, and a stored response may go to clients with other encodings:
   // these are requested uncompressed. All other bytes pass through, so the client's Accept-Encoding does too.
-  const isPlain = body.stream || isStored || prepared.translation !== null;
+  const isPlain = body.stream || usesCache || prepared.translation !== null;
   const encoding = isPlain ? null : headers.acceptEncoding;
   return [
     ...headers.forwarded,

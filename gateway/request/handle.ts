@@ -16,7 +16,9 @@ import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { type CallLimit, type CallLimits, UNLIMITED } from '../limits/admission.ts';
 import type { LoggingRate } from '../limits/logging-rate.ts';
 import { ownKey, type PreparedRequest, prepareProviderRequest } from '../providers/prepare-request.ts';
+import { type LookUpCache, storedAsResponse, UNCACHED } from '../response/cache-look-up.ts';
 import { failedOutcome } from '../response/outcome.ts';
+import type { ProviderSources } from '../response/provider-sources.ts';
 import { type ResponseSource, relayCall } from '../response/relay.ts';
 import {
   errorReply,
@@ -27,7 +29,6 @@ import {
   unloggedHeaders,
   warningHeaders,
 } from '../response/reply.ts';
-import { type LookUpCache, type ProviderSources, storedAsResponse, UNCACHED } from '../response/sources.ts';
 import { parseRetries, type RoutePlan, requireOneProvider } from '../routing/mod.ts';
 import { requireAllowedCandidates } from './allowed-candidates.ts';
 import { type PromptedBody, type RequestBody, readRequestBody } from './body.ts';
@@ -123,14 +124,14 @@ export function createCallHandler(steps: CallSteps): CallHandler {
  */
 async function prepareAll(
   call: Call,
-  isStored: boolean,
+  usesCache: boolean,
   growRoom: (bytes: number) => void,
 ): Promise<PreparedRequest[]> {
   const requests: PreparedRequest[] = [];
   for (const candidate of call.candidates) {
     // Each may translate up to a megabyte at once: other calls go on between them.
     if (requests.length > 0 && call.body.bytes.length > LARGEST_IN_A_ROW_BYTES) await nextTurn();
-    const prepared = prepareProviderRequest(candidate, call, isStored);
+    const prepared = prepareProviderRequest(candidate, call, usesCache);
     const ready = prepared instanceof Promise ? await prepared : prepared;
     if (requests.length > 0 && ready.body !== call.body.bytes) growRoom(ready.body.length);
     requests.push(ready);

@@ -15,7 +15,7 @@ import { createAuthenticator } from '../../../gateway/request/authenticate.ts';
 import type { Outcome } from '../../../gateway/request/call.ts';
 import { createCallHandler } from '../../../gateway/request/handle.ts';
 import { LateRecords } from '../../../gateway/request/record.ts';
-import { createProviderSources } from '../../../gateway/response/sources.ts';
+import { createProviderSources } from '../../../gateway/response/provider-sources.ts';
 import { createAttemptLoop, createCircuitBreaker, createPlanner } from '../../../gateway/routing/mod.ts';
 import { waitFor } from '../../support/assay.ts';
 import { configOf, scriptedProvider } from '../../support/world.ts';

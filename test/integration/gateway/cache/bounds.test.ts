@@ -78,7 +78,7 @@ t.test('concurrent writers and sweepers of the cache neither block each other no
   for (let number = 0; number < 600; number += 1) {
     const organizationId = number % 2 === 0 ? ACME : GLOBEX;
     const storedAtMs = world.clock.now() - (number % 3) * 60_000;
-    const ask = askFor(`${number % 40}`, { organizationId, maxAgeMs: 30_000, buckets: 2 });
+    const ask = askFor(`${number % 40}`, { organizationId, maxAgeMs: 30_000, bucketSize: 2 });
     caches[number % 3]!.store(ask, world.answer('', { storedAtMs, body: Buffer.alloc(number) }));
   }
   let isWriting = true;

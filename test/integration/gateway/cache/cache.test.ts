@@ -117,20 +117,21 @@ t.test('a response expires at the age it was stored with, whatever age a later c
 t.test('an expired response does not hide an older one that has not expired', async (t) => {
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
-  const ask = askFor('hello', { buckets: 2 });
+  const ask = askFor('hello', { bucketSize: 2 });
   here.store(ask, world.answer('lasting'));
   world.advance(1);
   here.store({ ...ask, maxAgeMs: 10_000 }, world.answer('brief'));
   await world.stored(2);
   world.advance(11_000);
-  for (const cache of [here, there]) t.equal((await found(cache, { ...ask, buckets: 1 }))?.text, 'lasting');
+  for (const cache of [here, there])
+    t.equal((await found(cache, { ...ask, bucketSize: 1 }))?.text, 'lasting');
 });
 
 t.test('a bucket misses until it is full, and then returns any of its responses', async (t) => {
   const world = await cacheWorld(t);
   const random = seededRandom(5);
   const [here, there] = [world.cache({ random }), world.cache({ random })];
-  const ask = askFor('hello', { buckets: 3 });
+  const ask = askFor('hello', { bucketSize: 3 });
   for (const text of ['a', 'b', 'c']) {
     t.equal(await found(here, ask), null, `before ${text}`);
     t.equal(await found(there, ask), null, `before ${text}, there`);
@@ -148,14 +149,14 @@ t.test('a bucket misses until it is full, and then returns any of its responses'
     for (const [text, count] of times) t.ok(count > 60, `${text}: ${count} of 300`);
     t.equal((await found(cache, ask))?.atOnce, true, 'in the end all are in memory');
   }
-  t.equal((await found(there, { ...ask, buckets: 1 }))?.text, 'c', 'who keeps one gets the newest');
-  t.equal(await found(there, { ...ask, buckets: 4 }), null, 'who keeps more makes another');
+  t.equal((await found(there, { ...ask, bucketSize: 1 }))?.text, 'c', 'who keeps one gets the newest');
+  t.equal(await found(there, { ...ask, bucketSize: 4 }), null, 'who keeps more makes another');
 });
 
 t.test('a bucket that is read while Postgres is slow to write loses none of its responses', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
-  const ask = askFor('hello', { buckets: 2 });
+  const ask = askFor('hello', { bucketSize: 2 });
   const { promise: enough, resolve: release } = Promise.withResolvers<void>();
   t.teardown(release);
   const { promise: locked, resolve: isLocked } = Promise.withResolvers<void>();
@@ -180,7 +181,7 @@ t.test('a bucket that is read while Postgres is slow to write loses none of its 
 t.test('a bucket keeps no more responses than its call asked for, and evicts the oldest', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
-  const ask = askFor('hello', { buckets: 2 });
+  const ask = askFor('hello', { bucketSize: 2 });
   for (const text of ['a', 'b', 'c', 'd']) {
     cache.store(ask, world.answer(text));
     world.advance(1);
@@ -192,7 +193,7 @@ t.test('a bucket keeps no more responses than its call asked for, and evicts the
     rows.map(({ text }) => text),
     ['c', 'd'],
   );
-  t.equal(await found(cache, { ...ask, buckets: 3 }), null, 'nor does memory');
+  t.equal(await found(cache, { ...ask, bucketSize: 3 }), null, 'nor does memory');
 });
 
 t.test('a response that another gateway has replaced is found within a minute', async (t) => {

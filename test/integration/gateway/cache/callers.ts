@@ -11,9 +11,9 @@ export function follow(cache: ResponseCache, ask: CacheQuery, count: number) {
   const leads: (CoalescingRole & { isLeader: true })[] = [];
   const answers: StoredResponse[] = [];
   for (let follower = 0; follower < count; follower += 1) {
-    void cache.lead(ask).then((lead) => {
+    void cache.coalesce(ask).then((lead) => {
       if (lead.isLeader) leads.push(lead);
-      else answers.push(lead.answer);
+      else answers.push(lead.response);
     });
   }
   return { leads, answers };

@@ -10,8 +10,8 @@ import { askFor, cacheWorld } from './world.ts';
 async function make(cache: ResponseCache, ask: CacheQuery, call: () => Promise<StoredResponse | null>) {
   const found = await cache.find(ask);
   if (found !== null) return found;
-  const lead = await cache.lead(ask);
-  if (!lead.isLeader) return lead.answer;
+  const lead = await cache.coalesce(ask);
+  if (!lead.isLeader) return lead.response;
   const answer = await call();
   lead.done(answer);
   return answer;
@@ -62,7 +62,7 @@ t.test('different keys, and different organizations, do not wait for each other'
   const cache = world.cache();
   const organizationId = '22222222-2222-4222-8222-222222222222';
   for (const ask of [askFor('a'), askFor('b'), askFor('a', { organizationId })])
-    t.equal((await cache.lead(ask)).isLeader, true);
+    t.equal((await cache.coalesce(ask)).isLeader, true);
 });
 
 t.test('a failed leader is replaced by one follower, then by two, then by four', async (t) => {
@@ -101,14 +101,14 @@ t.test('a follower that has left is not promoted and does not count as a failed 
   const world = await cacheWorld(t);
   const cache = world.cache();
   const ask = askFor('hello');
-  const first = await cache.lead(ask);
+  const first = await cache.coalesce(ask);
   if (!first.isLeader) throw new Error('not the leader');
   const leaving = new AbortController();
-  const left = Array.from({ length: 20 }, () => cache.lead(ask, leaving.signal));
+  const left = Array.from({ length: 20 }, () => cache.coalesce(ask, leaving.signal));
   const { leads, answers } = follow(cache, ask, 10);
   leaving.abort(new Error('gone'));
   t.ok((await Promise.allSettled(left)).every(({ status }) => status === 'rejected'));
-  await t.rejects(cache.lead(ask, leaving.signal), { message: 'gone' }, 'nor who had left before');
+  await t.rejects(cache.coalesce(ask, leaving.signal), { message: 'gone' }, 'nor who had left before');
   for (const size of [1, 2]) {
     for (const lead of [first, ...leads.splice(0)]) lead.done(null);
     await waitFor(`${size} to lead`, () => leads.length === size);
@@ -125,10 +125,10 @@ t.test('a call that disconnects while it waits for another gateway passes the le
   const world = await cacheWorld(t);
   const [here, there] = [world.cache(), world.cache()];
   const ask = askFor('hello');
-  const holder = await there.lead(ask);
+  const holder = await there.coalesce(ask);
   if (!holder.isLeader) throw new Error('not the leader');
   const leaving = new AbortController();
-  const left = here.lead(ask, leaving.signal);
+  const left = here.coalesce(ask, leaving.signal);
   await settle(world);
   const { leads } = follow(here, ask, 1);
   leaving.abort(new Error('gone'));
@@ -144,7 +144,7 @@ t.test('a leader without followers leaves no lock and no response behind', async
   const cache = world.cache();
   const ask = askFor('hello');
   for (let time = 0; time < 2; time += 1) {
-    const lead = await cache.lead(ask);
+    const lead = await cache.coalesce(ask);
     if (!lead.isLeader) throw new Error('not the leader');
     lead.done(null);
     lead.done(world.answer('too late'));
@@ -157,19 +157,19 @@ t.test('a follower whose wait is over leads, and calls after it do not wait', as
   const world = await cacheWorld(t);
   const cache = world.cache({ waitMs: 10_000 });
   const ask = askFor('hello');
-  const stuck = await cache.lead(ask);
+  const stuck = await cache.coalesce(ask);
   t.equal(stuck.isLeader, true);
   const startedAt = performance.now();
-  const patient = await cache.lead(ask);
+  const patient = await cache.coalesce(ask);
   const tookMs = performance.now() - startedAt;
   t.equal(patient.isLeader, true);
   t.ok(tookMs > 9_950 && tookMs < 60_000, `${tookMs.toFixed(0)} ms`);
   const freshAt = performance.now();
-  const fresh = await cache.lead(ask);
+  const fresh = await cache.coalesce(ask);
   t.ok(performance.now() - freshAt < 8_000, 'it does not wait once more');
   t.equal(fresh.isLeader, true);
   if (!patient.isLeader || !fresh.isLeader || !stuck.isLeader) return;
-  const behind = cache.lead(ask);
+  const behind = cache.coalesce(ask);
   fresh.done(world.answer('hello'));
   const served = await behind;
   t.equal(served.isLeader, false);
@@ -181,10 +181,10 @@ t.test('followers that still wait get the response of a follower whose wait was 
   const world = await cacheWorld(t);
   const cache = world.cache({ waitMs: 4_000 });
   const ask = askFor('hello');
-  await cache.lead(ask);
-  const first = cache.lead(ask);
+  await cache.coalesce(ask);
+  const first = cache.coalesce(ask);
   await sleep(2_000);
-  const second = cache.lead(ask);
+  const second = cache.coalesce(ask);
   const impatient = await first;
   if (!impatient.isLeader) throw new Error('not the leader');
   impatient.done(world.answer('hello'));
@@ -205,10 +205,10 @@ t.test('a response too large to store is still given to its followers', async (t
 
 t.test('gateways that fill a bucket do not wait for each other', async (t) => {
   const world = await cacheWorld(t);
-  const ask = askFor('hello', { buckets: 2 });
+  const ask = askFor('hello', { bucketSize: 2 });
   const [here, there] = [world.cache(), world.cache()];
-  t.equal((await here.lead(ask)).isLeader, true);
-  t.equal((await there.lead(ask)).isLeader, true);
+  t.equal((await here.coalesce(ask)).isLeader, true);
+  t.equal((await there.coalesce(ask)).isLeader, true);
 });
 
 t.test('without Postgres, concurrent calls of one gateway still make one provider request', async (t) => {

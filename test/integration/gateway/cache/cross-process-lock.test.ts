@@ -34,7 +34,7 @@ t.test('the lock of a gateway that died is waited for until it expires', async (
   await world.sql`
     insert into assay.answer_claims values
       (${ask.organizationId}, ${Buffer.from(ask.key, 'hex')}, gen_random_uuid(), now() + interval '1 second')`;
-  const lead = await world.cache().lead(ask);
+  const lead = await world.cache().coalesce(ask);
   const tookMs = performance.now() - startedAt;
   t.equal(lead.isLeader, true);
   t.ok(tookMs > 900 && tookMs < 20_000, `${tookMs.toFixed(0)} ms`);
@@ -47,7 +47,7 @@ t.test('the lock of a live gateway is waited for until waitMs, and stays with th
     insert into assay.answer_claims values
       (${ask.organizationId}, ${Buffer.from(ask.key, 'hex')}, gen_random_uuid(), now() + interval '1 hour')`;
   const startedAt = performance.now();
-  const lead = await world.cache({ waitMs: 500 }).lead(ask);
+  const lead = await world.cache({ waitMs: 500 }).coalesce(ask);
   const tookMs = performance.now() - startedAt;
   t.equal(lead.isLeader, true);
   t.ok(tookMs > 450 && tookMs < 20_000, `${tookMs.toFixed(0)} ms`);
@@ -59,7 +59,7 @@ t.test('the lock of a live gateway is waited for until waitMs, and stays with th
 t.test('a lock is renewed while its call is under way, and released when the gateway stops', async (t) => {
   const world = await cacheWorld(t);
   const cache = world.cache();
-  await cache.lead(askFor('hello'));
+  await cache.coalesce(askFor('hello'));
   // Not expired before it is renewed: that would be for the sweeper, which comes at random.
   await world.sql`update assay.answer_claims set expires_at = now() + interval '6 seconds'`;
   await renewed(world);
@@ -74,7 +74,7 @@ t.test('a lock that Postgres granted after the timeout is renewed and released l
   // A first connection that came late counts as a store that is away, for a second.
   world.advance(1_000);
   world.proxy.freeze();
-  const lead = await cache.lead(askFor('hello'));
+  const lead = await cache.coalesce(askFor('hello'));
   t.equal(lead.isLeader, true);
   world.proxy.thaw();
   await waitFor('the claim', async () => (await claimHolders(world)).length === 1);
@@ -103,7 +103,7 @@ t.test('a call that ends before its lock is granted releases it afterwards', asy
     end $$;
     create trigger made_late before insert on assay.answer_claims for each row execute function made_late()`);
   const late = await openTransaction(world.sql, (tx) => tx`select pg_advisory_xact_lock(7)`);
-  const lead = await cache.lead(askFor('hello'));
+  const lead = await cache.coalesce(askFor('hello'));
   world.advance(1_000);
   if (lead.isLeader) lead.done(null);
   await settle(world);

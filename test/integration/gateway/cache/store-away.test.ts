@@ -19,7 +19,7 @@ t.test(
       'also when it would have asked again',
     );
     t.equal(await cache.find(askFor('unknown')), null);
-    const lead = await cache.lead(askFor('unknown'));
+    const lead = await cache.coalesce(askFor('unknown'));
     t.equal(lead.isLeader, true, 'and there is nobody to wait for');
   },
 );

@@ -36,7 +36,7 @@ const DAY_MS = 86_400_000;
 /** What a call asks for; `content` tells one body from another. */
 export function askFor(content: string, given: Partial<CacheQuery> = {}): CacheQuery {
   const organizationId = given.organizationId ?? '11111111-1111-4111-8111-111111111111';
-  const wish = { maxAgeMs: DAY_MS, buckets: 1, seed: null, isReading: true, isCoalescing: false };
+  const wish = { maxAgeMs: DAY_MS, bucketSize: 1, seed: null, isReading: true, isCoalescing: false };
   const call = { path: '/v1/chat/completions', provider: 'OPENAI', model: 'gpt-4o-mini', headers: [] };
   const body = Buffer.from(JSON.stringify({ content }));
   return { ...cacheQuery(wish, { ...call, organizationId, body }), ...given };

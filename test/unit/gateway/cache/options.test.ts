@@ -7,7 +7,7 @@ function wish(headers: Partial<CacheHeaders>, retentionDays: number | null = nul
   return parseCacheOptions({ ...ENABLED, ...headers }, retentionDays);
 }
 
-const DEFAULT = { maxAgeMs: 604_800_000, buckets: 1, seed: null, isReading: true, isCoalescing: false };
+const DEFAULT = { maxAgeMs: 604_800_000, bucketSize: 1, seed: null, isReading: true, isCoalescing: false };
 
 t.test(
   'a call that does not enable the cache has no cache options, whatever its other headers',
@@ -46,7 +46,7 @@ t.test('seed, bucket size and coalescing are read from their headers', async (t)
   t.same(wish({ seed: 'a', bucketMaxSize: ' 20 ', isCoalescing: true }), {
     ...DEFAULT,
     seed: 'a',
-    buckets: 20,
+    bucketSize: 20,
     isCoalescing: true,
   });
   t.equal(wish({ seed: '' })?.seed, null);

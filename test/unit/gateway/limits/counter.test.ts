@@ -1,7 +1,7 @@
 /** The counter that a call uses: thousands are kept in memory, so none is named by kilobytes. */
 import t from 'tap';
 import { parsePolicy } from '#core/rate-limit/mod.ts';
-import { counterOf } from '../../../../gateway/limits/policy.ts';
+import { counterOf } from '../../../../gateway/limits/counter.ts';
 
 const CALLER = { organizationId: 'o', countedAs: 'k' };
 const countedBy = (value: string) =>
