@@ -55,6 +55,8 @@ export type BuiltRecord = StorableRecord & {
 
 type Body = { parsed: JsonObject; text: string; raw: Buffer | null };
 
+const OMITTED: Body = { parsed: {}, text: '{}', raw: null };
+
 /**
  * Builds the rows of an entry, with costs by the catalog's prices.
  * @throws Error when the head does not fit its schema; such an entry becomes a dead letter
@@ -187,8 +189,6 @@ function renamedAttempt(head: LogEntryHead): NonNullable<LogEntryHead['attempts'
   if (model === undefined || cachedFrom !== undefined || NOT_TRIED.has(errorCode ?? '')) return [];
   return [{ provider, model, status, errorCode, latencyMs }];
 }
-
-const OMITTED: Body = { parsed: {}, text: '{}', raw: null };
 
 /** Returns a view of the same bytes with Buffer's methods. */
 function asBuffer(bytes: Uint8Array): Buffer {

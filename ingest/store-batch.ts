@@ -174,7 +174,7 @@ export class BatchStore {
     await this.#partitions.ensure(records);
     const kept = await this.#insert((insert) =>
       this.#options.sql.begin(async (tx) => {
-        // Sent together; the lock of `findErased` is taken first.
+        // Sent together; the lock that `withoutErased` takes is taken first.
         const [present] = await Promise.all([
           withoutErased(tx, records, letters),
           alongside?.(tx, first, first + items.length),

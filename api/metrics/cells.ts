@@ -26,6 +26,9 @@ export type NameOf = (metric: Metric, part: Part) => string;
 /** A statement of cells, with the names of its columns. */
 export type Cells = { readonly statement: Statement; readonly nameOf: NameOf };
 
+/** Aggregate functions that combine parts. */
+const SUM_OF: Readonly<Record<Part, string>> = { count: 'sum', sum: 'sum', min: 'min', max: 'max' };
+
 /**
  * Selects the cells of a period. Unless `groups` are given, the query's order decides which are shown.
  * @param isByLists whether the groups are values whose cells are found by `topValueCells`
@@ -85,9 +88,6 @@ function selectCells(
   if (sources === null) return cellsOfRequests(context, context.period.range, 'all');
   return isByLists ? topCellsOfRollups(context, sources, groups) : cellsOfRollups(context, sources);
 }
-
-/** Aggregate functions that combine parts. */
-const SUM_OF: Readonly<Record<Part, string>> = { count: 'sum', sum: 'sum', min: 'min', max: 'max' };
 
 function columnsOf(measures: readonly Measure[], measured: readonly Measured[]): Column[] {
   return measured.flatMap((of) => {

@@ -67,6 +67,8 @@ export function rollupPart(metric: Metric, part: Part): string {
   return `r.${rollupColumn(metric)}_${part}`;
 }
 
+const LEVELS_IN_ORDER = Object.keys(LEVELS) as Level[];
+
 /** Returns the levels that answer a query; null: only rows can. */
 export function planOf(query: MetricsQuery): Plan | null {
   const values = valuesOf(query);
@@ -119,8 +121,6 @@ function hasHistogram({ metric }: Measure): boolean {
   const column = rollupColumn(metric);
   return !isFlag(metric) && HISTOGRAM_METRICS.some((one) => one === column);
 }
-
-const LEVELS_IN_ORDER = Object.keys(LEVELS) as Level[];
 
 /** Returns the first level that has all dimensions. */
 function levelOf(levels: readonly Level[], wanted: ReadonlySet<RollupDimension>): Level | null {

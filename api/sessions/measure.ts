@@ -52,6 +52,9 @@ export const MEASURED = `s.requests, ${durationOf('s.first_at', 's.last_at')} as
 export const EACH_MEASURE =
   'cross join lateral (values (0, m.requests), (1, m.duration_ms), (2, m.cost_nano::int8)) v (measure, value)';
 
+/** Measures requests `r`, grouped by session. */
+const GROUPED = `select count(*) as requests, ${durationOf('min(r.created_at)', 'max(r.created_at)')} as duration_ms, sum(r.cost_nano) as cost_nano`;
+
 /** Measures the sessions of requests that a FROM clause finds. */
 export function measureFiltered(organizationId: string, from: (draft: Draft) => string): Statement {
   const draft = draftFor(organizationId);
@@ -98,9 +101,6 @@ export function measureWindow(
   const measured = [...wholes, ...parts].join(' union all ');
   return finish(draft, distribute(measured, without !== null));
 }
-
-/** Measures requests `r`, grouped by session. */
-const GROUPED = `select count(*) as requests, ${durationOf('min(r.created_at)', 'max(r.created_at)')} as duration_ms, sum(r.cost_nano) as cost_nano`;
 
 function distribute(measured: string, isPartOfMany: boolean): string {
   const isLarge = isPartOfMany

@@ -60,6 +60,8 @@ export function thresholdOf({ threshold, warning }: AlertRule, severity: Severit
   return severity === 'critical' ? threshold : warning;
 }
 
+const WELL: TrackedGroup['levels'] = { critical: OK, warning: OK };
+
 /**
  * Evaluates an alert. Groups in state ok are dropped, unless their absence would be an alert.
  * @param before the groups of the previous evaluation, at most MOST_GROUPS
@@ -108,8 +110,6 @@ export function resolveAll(
       .map((severity) => ({ group, value: null, severity, event: 'resolved' as const })),
   );
 }
-
-const WELL: TrackedGroup['levels'] = { critical: OK, warning: OK };
 
 function isWorthTracking(rule: AlertRule, { levels }: TrackedGroup): boolean {
   return rule.noData === 'alert' || SEVERITIES.some((severity) => levels[severity].kind !== 'ok');

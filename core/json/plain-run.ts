@@ -49,6 +49,8 @@ function controlFreeEnd(words: Int32Array, from: number, to: number): number {
   return index;
 }
 
+const NO_WORDS = new Int32Array(0);
+
 /** Bytes in which runs are searched. The order of a word's bytes is that of all machines that run this: the lowest comes first. */
 export class PlainRuns {
   readonly #bytes: Buffer;
@@ -114,5 +116,3 @@ export class PlainRuns {
     return backslash === -1 ? end : from + backslash;
   }
 }
-
-const NO_WORDS = new Int32Array(0);

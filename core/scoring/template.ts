@@ -123,6 +123,9 @@ function appendData(prompt: string, scope: Scope): PromptTemplate {
   };
 }
 
+const ROOTS = /^(inputs|request|response|properties|expected)\.([^{}]+)$/;
+const SESSION_ROOTS = /^(inputs|request|response|properties|expected|session)\.([^{}]+)$/;
+
 function readVariable(variable: string, scope: Scope): TemplatePart {
   if (variable === 'input') return { variable, lookup: (subject) => subject.input };
   if (variable === 'output') return { variable, lookup: (subject) => subject.output };
@@ -149,9 +152,6 @@ function readVariable(variable: string, scope: Scope): TemplatePart {
   const whole = root as 'request' | 'response' | 'expected' | 'session';
   return { variable, lookup: (subject) => follow(subject[whole], steps) };
 }
-
-const ROOTS = /^(inputs|request|response|properties|expected)\.([^{}]+)$/;
-const SESSION_ROOTS = /^(inputs|request|response|properties|expected|session)\.([^{}]+)$/;
 
 function follow(value: unknown, steps: readonly string[]): unknown {
   return steps.reduce<unknown>(ownMember, value);
@@ -201,6 +201,8 @@ type ReadValues = {
   /** True when at least one value is left out. */
   isLeftOut: boolean;
 };
+
+const LEFT_OUT = encode('[… left out here: the values before this one are too large …]');
 
 function readValues({ parts }: PromptTemplate, subject: Subject): ReadValues {
   const read: ReadValues = { values: new Map(), lengths: [], missing: new Set(), isLeftOut: false };
@@ -285,5 +287,3 @@ function cutMiddle(value: string | LongText, share: number): string {
 }
 
 const MARKER_CHARACTERS = 64;
-
-const LEFT_OUT = encode('[… left out here: the values before this one are too large …]');

@@ -101,7 +101,7 @@ async function claimOf(
       if (experiment === null || limit <= 0) return [];
       if (await endsEarly(tx, experiment)) return [];
       const due = await adoptAnswered(tx, experiment, await lockDue(tx, experiment, limit));
-      return await take(tx, experiment, due, options);
+      return await claimWithinBudget(tx, experiment, due, options);
     });
     jobs.push(...claimed);
     left -= claimed.length;
@@ -148,13 +148,13 @@ async function adoptAnswered(
   { experimentId, organizationId }: Experiment,
   due: readonly Due[],
 ): Promise<Due[]> {
-  const before = due.flatMap(({ callId }) => callId ?? []);
-  if (before.length === 0) return [...due];
+  const earlierCalls = due.flatMap(({ callId }) => callId ?? []);
+  if (earlierCalls.length === 0) return [...due];
   const answered = await tx<{ callId: string }[]>`
     update assay.experiment_runs r
        set state = 'completed', request_id = r.call_id, error_code = null, error_message = null, finished_at = now()
       from assay.requests q
-     where r.experiment_id = ${experimentId} and r.call_id = any(${before}::text[]) and r.state in ('pending', 'running')
+     where r.experiment_id = ${experimentId} and r.call_id = any(${earlierCalls}::text[]) and r.state in ('pending', 'running')
        and q.organization_id = ${organizationId} and q.request_id = r.call_id and q.status = 200 and q.error_code is null
     returning r.call_id as "callId"`;
   const ids = new Set(answered.map(({ callId }) => callId));
@@ -162,11 +162,11 @@ async function adoptAnswered(
   return due.filter(({ callId }) => callId === null || !ids.has(callId));
 }
 
-/** JSON as text. */
+/** An item, with its request and metadata as JSON texts; the request is null once its content was erased. */
 type ItemRow = { itemId: string; request: string | null; metadata: string };
 
-/** Takes the due runs that the budget admits, and notes what their calls may cost. */
-async function take(
+/** Claims the due runs that the budget admits, and notes what their calls may cost. */
+async function claimWithinBudget(
   tx: TransactionSql,
   experiment: Experiment,
   due: readonly Due[],
@@ -225,7 +225,7 @@ async function writeClaims(
                   ${[...costs]}::int8[]) as begun (request_id, item_id, cost_nano)`;
 }
 
-/** Nothing is under way and the next call would cost more than is left. */
+/** Ends an experiment of which nothing is under way, and whose next call would cost more than is left. */
 async function endForBudget(tx: TransactionSql, experimentId: string): Promise<void> {
   await tx`
     update assay.experiments set state = 'budget', updated_at = now()

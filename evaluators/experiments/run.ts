@@ -29,17 +29,17 @@ const DONE: RunResult = {
   isUncounted: false,
 };
 
-/** Never rejects. */
+/** Makes the call of a run through the gateway, or says why it needs none. Never rejects. */
 export async function runJob(
   job: ExperimentJob,
   { client, internalHeaders }: RunOptions,
 ): Promise<RunResult> {
   const { item, target, callId, usesCache, organizationId, experimentId, attempt } = job;
-  if (item === null) return uncalled('skipped', 'item_erased', 'The content of the item was erased');
+  if (item === null) return withoutCall('skipped', 'item_erased', 'The content of the item was erased');
   if (attempt > MAX_ATTEMPTS)
-    return uncalled('error', 'worker_lost', `No process finished it in ${MAX_ATTEMPTS} attempts`);
+    return withoutCall('error', 'worker_lost', `No process finished it in ${MAX_ATTEMPTS} attempts`);
   const request = requestOf(target, item);
-  if ('skipped' in request) return uncalled('skipped', request.skipped, request.message);
+  if ('skipped' in request) return withoutCall('skipped', request.skipped, request.message);
   const reply = await client.send({
     headers: {
       ...internalHeaders(organizationId, experimentId),
@@ -51,7 +51,7 @@ export async function runJob(
   return resultOf(reply, attempt);
 }
 
-function uncalled(state: 'skipped' | 'error', code: string, message: string): RunResult {
+function withoutCall(state: 'skipped' | 'error', code: string, message: string): RunResult {
   return { ...DONE, state, errorCode: code, errorMessage: message, isUncounted: true };
 }
 
@@ -66,13 +66,13 @@ function resultOf(reply: GatewayReply, attempt: number): RunResult {
       return DONE;
     case 'unreachable':
     case 'aborted':
-      return later(
+      return tryLater(
         'gateway_unreachable',
         'The gateway could not be reached, or broke off its answer',
         attempt,
       );
     case 'timeout':
-      return later('timeout', 'The answer did not come in time', attempt);
+      return tryLater('timeout', 'The answer did not come in time', attempt);
     case 'answer':
       return reply.status === 200 ? DONE : readFailure(reply, attempt);
   }
@@ -97,11 +97,12 @@ function readFailure(reply: Extract<GatewayReply, { kind: 'answer' }>, attempt: 
       pause: sentence,
       isUncounted: true,
     };
-  if (status >= 500 || PASSING.has(status)) return later(errorCode, sentence, attempt, retryAfterMs ?? 0);
+  if (status >= 500 || PASSING.has(status)) return tryLater(errorCode, sentence, attempt, retryAfterMs ?? 0);
   return { ...DONE, state: 'error', errorCode, errorMessage: sentence };
 }
 
-function later(code: string, message: string, attempt: number, atLeastMs = 0): RunResult {
+/** Returns the result of an attempt that failed for a passing reason: pending again, or an error at the last attempt. */
+function tryLater(code: string, message: string, attempt: number, atLeastMs = 0): RunResult {
   const failure = { ...DONE, errorCode: code, errorMessage: message };
   if (attempt >= MAX_ATTEMPTS) return { ...failure, state: 'error' };
   const dueInMs = Math.min(BACKOFF.longestMs, Math.max(atLeastMs, backoffMs(BACKOFF, attempt - 1)));

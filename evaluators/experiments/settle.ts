@@ -5,6 +5,9 @@ import type { Sql } from '#platform/postgres/mod.ts';
 import { LEASE_MS } from '../queue/mod.ts';
 import type { ExperimentJob } from './job.ts';
 
+/** Time in which the record of a call that was cut off is stored, so that the next claim finds it. */
+const RELEASED_DUE_MS = 5_000;
+
 /** The state of a run after its call. */
 export type RunResult = {
   state: 'completed' | 'error' | 'skipped' | 'pending';
@@ -18,7 +21,10 @@ export type RunResult = {
   isUncounted: boolean;
 };
 
-/** @returns whether this process still had the lease, so that the result was written */
+/**
+ * Writes the result of a run.
+ * @returns whether this process still had the lease, so that it was written
+ */
 export async function settleRun(sql: Sql, job: ExperimentJob, result: RunResult): Promise<boolean> {
   const { experimentId, itemId, repetition, claim, callId, organizationId } = job;
   const { state, dueInMs, errorCode, errorMessage, pause, isUncounted } = result;
@@ -62,9 +68,6 @@ export async function releaseRuns(sql: Sql, jobs: readonly ExperimentJob[]): Pro
   await updateLeases(sql, jobs, { state: 'pending', dueInMs: RELEASED_DUE_MS, uncounted: 1 });
   await sql`select pg_notify(${EXPERIMENTS_CHANNEL}, '')`;
 }
-
-/** Time in which the record of a call that was cut off is stored, so that the next claim finds it. */
-const RELEASED_DUE_MS = 5_000;
 
 async function updateLeases(
   sql: Sql,

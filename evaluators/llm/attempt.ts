@@ -22,6 +22,13 @@ type AttemptOptions = { session: JudgeSession; catalog?: Catalog; signal?: Abort
 /** Enough for a model that refuses every feature in turn, is cut short, fails once, and needs a repair. */
 const MAX_CALLS = 10;
 const MAX_RAW_CHARACTERS = 16_384;
+/** Characters of an answer that the judge is shown when it is asked to repair it. */
+const MAX_QUOTED_CHARACTERS = 4_096;
+
+/** Finish reasons of OpenAI, Anthropic, Gemini and Mistral for an answer that reached its token limit. */
+const CUT_SHORT = new Set(['length', 'max_tokens', 'model_length', 'max_output_tokens']);
+const FILTERED =
+  /^(?:content_filter|content-filter|safety|recitation|blocklist|prohibited_content|spii|guardrail)/;
 
 /** The state of one attempt; `run` is called once. */
 export class JudgeAttempt {
@@ -184,12 +191,6 @@ export class JudgeAttempt {
     return null;
   }
 }
-
-const MAX_QUOTED_CHARACTERS = 4_096;
-/** Finish reasons of OpenAI, Anthropic, Gemini and Mistral for an answer that reached its token limit. */
-const CUT_SHORT = new Set(['length', 'max_tokens', 'model_length', 'max_output_tokens']);
-const FILTERED =
-  /^(?:content_filter|content-filter|safety|recitation|blocklist|prohibited_content|spii|guardrail)/;
 
 function stoppedOutcome(): FailedOutcome {
   return failed('worker_lost', 'The evaluation was stopped before the judge had answered', {

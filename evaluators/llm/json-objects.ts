@@ -15,6 +15,8 @@ export type FoundObject = {
 /** Braces tried. A verdict has one or two; a text with more than this is not searched to its end. */
 const MAX_TRIES = 200;
 
+const FENCE_AFTER = /^\s*```/;
+
 /** Returns the objects; null when the text has too many braces to be searched to its end. */
 export function findObjects(text: string): FoundObject[] | null {
   const found: FoundObject[] = [];
@@ -62,7 +64,6 @@ function findObjectEnd(text: string, start: number): number {
 }
 
 const FENCE_BEFORE = /(?:^|\n)[ \t]*```[ \t]*\w{0,12}[ \t]*\n?\s*$/;
-const FENCE_AFTER = /^\s*```/;
 /** Longer than the line of any fence. */
 const FENCE_CHARACTERS = 60;
 

@@ -39,6 +39,8 @@ export function readVerdict(message: JudgeMessage, scale: Scale): Verdict | NoVe
 /** The object that a message answers with, and as it was written; empty when the server had parsed it. */
 type AnswerObject = { value: JsonObject; text: string; parse: ParseMethod };
 
+const TAKEN_BACK = malformed('the words after its verdict may be another verdict');
+
 /**
  * Finds the one object of a message: the arguments of its only call, a text that is JSON, or one object at its end.
  * @param scales of the verdicts in the object
@@ -93,8 +95,6 @@ function isVerdictTool(name: string): boolean {
 function malformed(message: string): ScoreProblem {
   return { code: 'judge_malformed', message };
 }
-
-const TAKEN_BACK = malformed('the words after its verdict may be another verdict');
 
 /** Reads the verdict of tool calls; repeated calls with the same verdict count as one. */
 function fromToolCalls(calls: readonly ToolCall[], text: string, scale: Scale): Verdict | NoVerdict {

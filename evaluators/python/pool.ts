@@ -62,13 +62,13 @@ export class ChildPool {
   #isReplacing = false;
   #isResting = false;
   #isClosed = false;
-  readonly #resting: NodeJS.Timeout;
+  readonly #restTimer: NodeJS.Timeout;
   /** Number of zygotes that died since the start. */
   deaths = 0;
 
   private constructor(options: ChildPoolOptions) {
     this.#options = options;
-    this.#resting = setTimeout(() => this.#rest(), options.restAfterMs ?? REST_AFTER_MS);
+    this.#restTimer = setTimeout(() => this.#rest(), options.restAfterMs ?? REST_AFTER_MS);
   }
 
   /** Opens the socket and starts a zygote. @throws Error with a sentence that says why this tier cannot run here */
@@ -95,7 +95,7 @@ export class ChildPool {
    */
   async acquire(limits: ChildLimits): Promise<Child> {
     if (this.#isClosed) throw new Error(STOPPED);
-    this.#resting.refresh();
+    this.#restTimer.refresh();
     if (this.#isResting) this.#wake();
     const isDefault =
       limits.cpuSeconds === DEFAULT_LIMITS.cpuSeconds && limits.memoryMb === DEFAULT_LIMITS.memoryMb;
@@ -109,7 +109,7 @@ export class ChildPool {
   /** Ends all children and zygotes and removes the socket; resolves when they are gone. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    clearTimeout(this.#resting);
+    clearTimeout(this.#restTimer);
     for (const waiter of this.#waiters.splice(0)) {
       clearTimeout(waiter.timer);
       waiter.reject(new Error(STOPPED));
@@ -123,7 +123,7 @@ export class ChildPool {
   #rest(): void {
     const zygote = this.#zygote;
     if (zygote === null || this.#isReplacing || this.#waiters.length + this.#forking > 0) {
-      this.#resting.refresh();
+      this.#restTimer.refresh();
       return;
     }
     this.#zygote = null;

@@ -13,7 +13,10 @@ import { setAside } from './set-aside.ts';
 import { settleCriteria } from './settle-criteria.ts';
 import type { NextState } from './transition.ts';
 
-/** @returns whether this process still had the lease, so that the next state was written */
+/**
+ * Writes the next state of an evaluation, and the spending of the attempt.
+ * @returns whether this process still had the lease, so that the next state was written
+ */
 export async function settle(sql: Sql, job: Job, next: NextState, use: JudgeUse | null): Promise<boolean> {
   if (next.criteria.length > 0) {
     return await sql.begin(async (tx) => {

@@ -78,6 +78,7 @@ type ScorerOptions = {
   onDefect(error: unknown, evaluationIds: string[]): void;
 };
 
+/** Makes the scorer of a process. Its threads start with the first task and end when idle. */
 export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerOptions): Scorer {
   const threads = Math.min(2, availableParallelism());
   const pool = createThreadPool<unknown, unknown>({
@@ -137,7 +138,7 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
   async function scoreInPython(
     calls: StoredRecord[],
     { code, categories, limits: ownLimits }: CodeTemplate,
-    turn: SlotHolder,
+    holder: SlotHolder,
   ): Promise<Evaluated[]> {
     const prepared = await run<StoredRecord[], BatchItem<PythonTexts, Evaluated>[]>('preparePython', calls);
     const limits = { ...DEFAULT_LIMITS, ...ownLimits };
@@ -150,8 +151,8 @@ export function createScorer({ thread, sandbox, concurrency, onDefect }: ScorerO
       const [first, ...more] = records;
       const results =
         more.length === 0
-          ? [await sandbox.evaluate({ code, choices, limits, ...first! }, turn)]
-          : await sandbox.evaluateMany({ code, choices, limits, records }, turn);
+          ? [await sandbox.evaluate({ code, choices, limits, ...first! }, holder)]
+          : await sandbox.evaluateMany({ code, choices, limits, records }, holder);
       return results.map(({ outcome }) => ({ outcome, use: null }));
     });
   }

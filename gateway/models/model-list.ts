@@ -28,6 +28,8 @@ const LARGEST_PAGE = 1_000;
 /** Characters of an unknown name that an error sentence repeats. */
 const MAX_SHOWN_CHARACTERS = 80;
 
+const PAGE_PARAMETERS = ['limit', 'after_id', 'before_id'] as const;
+
 /** Makes the lists. @param models with unique ids */
 export function createModelLists(models: readonly CatalogModel[]): ModelLists {
   const byId = [...models].sort((a, b) => compare(a.id, b.id));
@@ -93,8 +95,6 @@ function page(entries: readonly AnthropicEntry[], first: number, end: number, ha
     last_id: data.at(-1)?.id ?? null,
   };
 }
-
-const PAGE_PARAMETERS = ['limit', 'after_id', 'before_id'] as const;
 
 /** Returns a page: the first models after an id, or the last ones before it. */
 function readPage(entries: readonly AnthropicEntry[], parameters: URLSearchParams) {

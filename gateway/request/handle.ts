@@ -93,7 +93,7 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const caller = await steps.authenticate(received);
       const { allowed } = caller;
       if (allowed !== null) requirePath(allowed, endpoint.addresses);
-      const headers = withEvaluation(received, caller);
+      const headers = withEvaluationProperty(received, caller);
       const askedOfCache = parseCacheOptions(headers.cache, steps.retentionDays);
       const limit = steps.limits.limitOf(headers, caller);
       const { contentEncoding } = headers;
@@ -113,7 +113,7 @@ export function createCallHandler(steps: CallSteps): CallHandler {
       const requests = await prepareAll(call, cacheOptions !== null, growRoom);
       return await respond({ call, requests, cacheOptions, limit, retries }, ownHeaders, steps);
     } catch (error) {
-      return failed(error, id, ownHeaders, endpoint, log);
+      return failedReply(error, id, ownHeaders, endpoint, log);
     }
   };
 }
@@ -197,11 +197,11 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
     return await relayCall({ logged, headers: ownHeaders, record }, source, steps);
   } catch (error) {
     onEnd(null);
-    return failed(error, call.id, ownHeaders, endpoint, steps.log);
+    return failedReply(error, call.id, ownHeaders, endpoint, steps.log);
   }
 }
 
-function failed(
+function failedReply(
   error: unknown,
   requestId: string,
   headers: HeaderPairs,
@@ -242,8 +242,8 @@ async function refuse(
   return errorReply(error, allHeaders, call.endpoint.errors);
 }
 
-/** Records of an evaluator's call name the evaluation by a property. */
-function withEvaluation(headers: CallHeaders, { evaluationId }: Caller): CallHeaders {
+/** Adds the property by which the record of an evaluator's call names its evaluation. */
+function withEvaluationProperty(headers: CallHeaders, { evaluationId }: Caller): CallHeaders {
   if (evaluationId === null) return headers;
   return { ...headers, properties: [...headers.properties, [EVALUATION_PROPERTY, evaluationId]] };
 }

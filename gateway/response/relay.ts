@@ -49,6 +49,8 @@ export type RelayOptions = {
   maxBodyBytes: number;
 };
 
+const LEFT = new AssayError('client_closed_request', 'The client left before its call was made');
+
 /** Relays one call. Resolves with the reply as soon as there is one; of a stream, that is its beginning. Never rejects. */
 export async function relayCall(
   { logged, headers, record }: RelayedCall,
@@ -98,5 +100,3 @@ export async function relayCall(
     return await fail(failedHere(error));
   }
 }
-
-const LEFT = new AssayError('client_closed_request', 'The client left before its call was made');

@@ -10,7 +10,7 @@
  *
  * Path of a decision: limiter.ts → account.ts (this gateway's state of a counter) → admission.ts, with account-leases.ts
  * and lease.ts, or reservations.ts, with account-holds.ts and hold.ts → round-trips.ts → availability.ts →
- * counter-store.ts → decide.ts. After the call: reservation-decisions.ts → settlements.ts with dirty-holds.ts. In the
+ * counter-store.ts → decide.ts. A call under two policies begins in both.ts. After the call: reservation-decisions.ts → settlements.ts with dirty-holds.ts. In the
  * background: maintenance.ts with paced-works.ts. To look without using anything: peek.ts.
  */
 export { readUsage } from './counter-usage.ts';

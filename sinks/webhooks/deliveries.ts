@@ -1,4 +1,4 @@
-/** New deliveries. */
+/** The rows of deliveries, as the sink writes, counts and erases them. */
 import { MAX_PENDING_DELIVERIES } from '#core/contracts/webhook.ts';
 import { storableJson } from '#core/json/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
@@ -27,7 +27,7 @@ export async function insertDeliveries(
 }
 
 async function insertSome(tx: TransactionSql, deliveries: readonly NewDelivery[]): Promise<void> {
-  const of = <Value>(value: (happening: Happening) => Value) =>
+  const ofHappening = <Value>(value: (happening: Happening) => Value) =>
     deliveries.map(({ happening }) => value(happening));
   const ids = deliveries.map(({ webhookId, happening: { at, id, event } }) =>
     deliveryIdOf(at.getTime(), webhookId, `${event} ${id}`),
@@ -37,11 +37,11 @@ async function insertSome(tx: TransactionSql, deliveries: readonly NewDelivery[]
       (webhook_id, delivery_id, organization_id, event, event_at, created_at, request_id, details, once_key, due_at)
     select webhook_id, delivery_id, organization_id, event, event_at, created_at, request_id, details::jsonb, once_key, now()
       from unnest(${deliveries.map(({ webhookId }) => webhookId)}::uuid[], ${ids}::text[],
-                  ${of(({ organizationId }) => organizationId)}::uuid[], ${of(({ event }) => event)}::text[],
-                  ${of(({ at }) => at.toISOString())}::timestamptz[],
-                  ${of(({ key }) => key?.createdAt.toISOString() ?? null)}::timestamptz[],
-                  ${of(({ key }) => key?.requestId ?? null)}::text[],
-                  ${of(({ details }) => (details === null ? null : storableJson(details).text))}::text[],
+                  ${ofHappening(({ organizationId }) => organizationId)}::uuid[], ${ofHappening(({ event }) => event)}::text[],
+                  ${ofHappening(({ at }) => at.toISOString())}::timestamptz[],
+                  ${ofHappening(({ key }) => key?.createdAt.toISOString() ?? null)}::timestamptz[],
+                  ${ofHappening(({ key }) => key?.requestId ?? null)}::text[],
+                  ${ofHappening(({ details }) => (details === null ? null : storableJson(details).text))}::text[],
                   ${deliveries.map(({ onceKey }) => onceKey)}::text[])
         as new (webhook_id, delivery_id, organization_id, event, event_at, created_at, request_id, details, once_key)
     on conflict do nothing`;

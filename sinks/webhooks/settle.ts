@@ -12,13 +12,16 @@ import { type Pause, pauseWebhooks } from './webhooks.ts';
 /** A claimed delivery, and its outcome. */
 export type Settlement = { job: Job; outcome: Outcome };
 
-/** @returns the webhooks that were paused by it */
+/**
+ * Writes outcomes of deliveries, and what follows from them for their webhooks.
+ * @returns the webhooks that were paused by it
+ */
 export async function settle(sql: Sql, settlements: readonly Settlement[]): Promise<Pause[]> {
   return await sql.begin(async (tx) => {
     await writeOutcomes(tx, settlements);
     await noteSuccesses(tx, settlements);
-    await rest(tx, settlements);
-    return await pause(tx, settlements);
+    await noteRests(tx, settlements);
+    return await pauseFailing(tx, settlements);
   });
 }
 
@@ -58,7 +61,7 @@ async function noteSuccesses(tx: TransactionSql, settlements: readonly Settlemen
 }
 
 /** Lets webhooks rest whose receivers asked for it, unless they were changed since the claim: the address may be another one. */
-async function rest(tx: TransactionSql, settlements: readonly Settlement[]): Promise<void> {
+async function noteRests(tx: TransactionSql, settlements: readonly Settlement[]): Promise<void> {
   for (const { job, outcome } of settlements) {
     if (outcome.restMs === 0) continue;
     await tx`
@@ -72,7 +75,7 @@ async function rest(tx: TransactionSql, settlements: readonly Settlement[]): Pro
  * Pauses webhooks, unless they were changed since the claim: their owner may have fixed the cause. One that is failing is
  * paused only if nothing was delivered since the failed delivery was first attempted.
  */
-async function pause(tx: TransactionSql, settlements: readonly Settlement[]): Promise<Pause[]> {
+async function pauseFailing(tx: TransactionSql, settlements: readonly Settlement[]): Promise<Pause[]> {
   const made: Pause[] = [];
   for (const { job, outcome } of settlements) {
     if (outcome.pause === null) continue;

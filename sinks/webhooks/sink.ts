@@ -31,6 +31,7 @@ export type WebhookSinkOptions = {
   filterBudgetMs?: number;
 };
 
+/** Makes the sink of webhooks. */
 export function createWebhookSink(options: WebhookSinkOptions): Sink {
   const patience = createPatience(options.clock);
   return {
@@ -39,7 +40,7 @@ export function createWebhookSink(options: WebhookSinkOptions): Sink {
     async apply(tx, changes) {
       const organizations = [...new Set(changes.map(({ organizationId }) => organizationId))];
       const webhooks = await selectWebhooks(tx, organizations);
-      if (webhooks.length > 0) await deliver(tx, changes, webhooks, { ...options, patience });
+      if (webhooks.length > 0) await makeDeliveries(tx, changes, webhooks, { ...options, patience });
       const erased = changes.filter(({ kind }) => kind === 'deleted');
       await eraseContent(
         tx,
@@ -63,7 +64,8 @@ export function createWebhookSink(options: WebhookSinkOptions): Sink {
 
 type Delivering = WebhookSinkOptions & { patience: Patience };
 
-async function deliver(
+/** Notes what paused webhooks miss, and makes the deliveries of the others; one with too many waiting is paused. */
+async function makeDeliveries(
   tx: TransactionSql,
   changes: readonly Change[],
   webhooks: readonly SinkWebhook[],
@@ -80,7 +82,7 @@ async function deliver(
   const wanted = wantedBy(active, changes);
   if (wanted.length === 0) return;
   const known = await withFacts(tx, wanted);
-  const { deliveries, pauses } = await expand(tx, active, known, options);
+  const { deliveries, pauses } = await assign(tx, active, known, options);
   const { fitting, full } = await withinBacklog(tx, deliveries);
   await insertDeliveries(tx, fitting);
   const all = [...pauses, ...full];
@@ -114,8 +116,8 @@ function wantedBy(webhooks: readonly SinkWebhook[], changes: readonly Change[]):
     .filter(({ organizationId, event }) => wanted.get(organizationId)!.has(event));
 }
 
-/** Assigns happenings to webhooks. */
-async function expand(
+/** Assigns happenings to the webhooks that ask for them and whose filters they pass. */
+async function assign(
   tx: TransactionSql,
   webhooks: readonly SinkWebhook[],
   known: readonly Known[],

@@ -25,6 +25,8 @@ import { userOfMetadata } from '../user-ids.ts';
 import { readSystem, readTurns } from './read-turns.ts';
 import { checkMessagesFields } from './request-fields.ts';
 
+const OUTPUT_FIELDS: ReadonlySet<string> = new Set(['effort', 'format']);
+
 /**
  * Reads a Messages request for a model that speaks OpenAI's dialect.
  * @throws AssayError invalid_body, naming the field that is malformed or that OpenAI's dialect cannot express
@@ -61,8 +63,6 @@ export function readMessagesRequest(body: JsonObject): Conversation {
     cacheControl: optionalObject(body.cache_control, 'cache_control'),
   };
 }
-
-const OUTPUT_FIELDS: ReadonlySet<string> = new Set(['effort', 'format']);
 
 function readEffort(value: unknown): Effort | null {
   if (isAbsent(value)) return null;

@@ -45,6 +45,9 @@ function isNoRoom(error: unknown): boolean {
   return NO_ROOM.has((error as NodeJS.ErrnoException).code ?? '');
 }
 
+/** Up to this size the event loop writes by itself, which is faster than a round trip to a thread; more would stall calls. */
+const LARGEST_SYNC_WRITE = 512 * 1024;
+
 export class SegmentWriter {
   readonly #options: SegmentWriterOptions;
   #segment = 0;
@@ -258,8 +261,6 @@ export class SegmentWriter {
   }
 }
 
-/** Up to this size the event loop writes by itself, which is faster than a round trip to a thread; more would stall calls. */
-const LARGEST_SYNC_WRITE = 512 * 1024;
 /** The most buffers that writev takes (IOV_MAX). */
 const MAX_BUFFERS = 1_024;
 

@@ -19,8 +19,8 @@ export class OutboxWrites implements Disposable {
   readonly #root: string;
   readonly #lookAnywayMs: number;
   #watchers: FSWatcher[] = [];
-  /** A write was told since the directories were listed, or they cannot be watched. */
-  #isTold = false;
+  /** A write was announced since the directories were listed, or they cannot be watched. */
+  #isAnnounced = false;
   #isWoken = false;
   #wake: () => void = () => {};
 
@@ -32,20 +32,20 @@ export class OutboxWrites implements Disposable {
 
   /**
    * Waits until something may have been written since the last wait began: between two waits, the caller looks. It is short when
-   * nothing was watched before, as what was written since the caller's look has not been told.
+   * nothing was watched before, as what was written since the caller's look has not been announced.
    * @param mostMs when to look anyway
-   * @returns whether the whole time passed without a word of a write
+   * @returns whether the whole time passed without an announced write
    */
   async wait(mostMs = this.#lookAnywayMs): Promise<boolean> {
     const beganAt = performance.now();
-    let isUntold = false;
+    let hasTimedOut = false;
     if (this.#watchers.length > 0) {
       await this.#pause(mostMs);
-      isUntold = !this.#isTold && !this.#isWoken;
+      hasTimedOut = !this.#isAnnounced && !this.#isWoken;
       await this.#pause(beganAt + LEAST_MS - performance.now());
     } else if (!(await this.#watchAll())) await this.#pause(LEAST_MS);
     this.#isWoken = false;
-    return isUntold;
+    return hasTimedOut;
   }
 
   /** Ends the wait that is under way, or the next one. */
@@ -59,18 +59,18 @@ export class OutboxWrites implements Disposable {
     this.#watchers = [];
   }
 
-  /** Returns whether all directories are watched, and nothing has been told yet. */
+  /** Returns whether all directories are watched, and nothing has been announced yet. */
   async #watchAll(): Promise<boolean> {
-    this.#isTold = false;
+    this.#isAnnounced = false;
     try {
       this.#watch(this.#root);
       for (const id of await listOutboxes(this.#root)) this.#watchUnlessDenied(join(this.#root, id));
     } catch {
       // A directory is missing, or the kernel watches no more of them.
-      this.#isTold = true;
+      this.#isAnnounced = true;
     }
-    if (this.#isTold) this[Symbol.dispose]();
-    return !this.#isTold;
+    if (this.#isAnnounced) this[Symbol.dispose]();
+    return !this.#isAnnounced;
   }
 
   /** Watches an outbox. One that this process may not read, as with a wrong owner, must not make it look again and again. */
@@ -83,9 +83,9 @@ export class OutboxWrites implements Disposable {
   }
 
   #watch(directory: string): void {
-    // The first write ends the watch: under load, to be told of each would cost more than the look.
+    // The first write ends the watch: under load, an announcement of each would cost more than the look.
     const tell = () => {
-      this.#isTold = true;
+      this.#isAnnounced = true;
       this[Symbol.dispose]();
       this.#wake();
     };
