@@ -60,7 +60,7 @@ export const VARIABLES = Type.Object({
     group: 'Storage',
     roles: ['gateway', 'api', 'ingest'],
     description:
-      'Records older than this are dropped, a week of them at a time, and no response stays longer in the cache; 0 keeps them for ever.',
+      'Records older than this are dropped, a week of them at a time, and no response stays longer in the cache; 0 keeps them for ever ([what goes, and what stays](deployment.md#how-long-data-is-kept)).',
   }),
   OUTBOX_MAX_BYTES: integer(MIB, 1_024 * GIB, {
     default: 8 * GIB,
