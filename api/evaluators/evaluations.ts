@@ -56,7 +56,18 @@ function conditions(tx: TransactionSql, query: EvaluationQueryBody) {
     ${runId === undefined ? tx`` : ofRun(tx, runId)}
     ${state === undefined ? tx`` : tx`and ${isInState(tx, [state])}`}
     ${imported === undefined ? tx`` : tx`and (e.imported_at is not null) = ${imported}`}
-    ${errorCode === undefined ? tx`` : tx`and e.error_code = ${storableText(errorCode)}`}`;
+    ${errorCode === undefined ? tx`` : ofErrorCode(tx, errorCode)}`;
+}
+
+/**
+ * Writes the condition that an evaluation has an error code. A completed one has none; the others are in indexes of their states, which
+ * Postgres uses together where each is named as the index has it. Without this it reads all evaluations.
+ */
+function ofErrorCode(tx: TransactionSql, errorCode: string) {
+  return tx`
+    and e.error_code = ${storableText(errorCode)}
+    and (${isInState(tx, ['skipped', 'error', 'dead', 'cancelled'])} or ${isInState(tx, ['pending', 'running'])}
+      or ${isInState(tx, ['paused'])})`;
 }
 
 /**

@@ -18,6 +18,7 @@ t.before(async () => {
   await world.scheduleMany(evaluator, MANY, { state: 'completed' });
   await world.scheduleMany(evaluator, 1, { state: 'dead' });
   await world.sql`update assay.evaluations set finished_at = now() - interval '1 min'`;
+  await world.sql`update assay.evaluations set error_code = 'worker_lost' where state = 'dead'`;
   await world.sql`vacuum (full, analyze) assay.evaluations`;
 });
 
@@ -48,6 +49,20 @@ for (const state of ['dead', 'error', 'cancelled', 'skipped', 'pending', 'paused
     }
   });
 }
+
+t.test('those with an error code are listed without reading all the others', async (t) => {
+  const { organizationId, evaluatorId } = evaluator;
+  for (const errorCode of ['worker_lost', 'judge_timeout']) {
+    for (const query of [{ errorCode }, { errorCode, evaluatorId }]) {
+      let listed: unknown[] = [];
+      const read = await rowsOf(async (sql) => {
+        listed = await createEvaluations({ sql, clock }).query(organizationId, query);
+      });
+      t.equal(listed.length, errorCode === 'worker_lost' ? 1 : 0);
+      t.ok(read < FEW, `${read} of ${MANY} read, of ${Object.keys(query).join(' and ')}`);
+    }
+  }
+});
 
 t.test('those that failed are retried without reading all the others', async (t) => {
   const { organizationId, evaluatorId } = evaluator;
