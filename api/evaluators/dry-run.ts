@@ -28,12 +28,21 @@ export const DryRunJson = Type.Object(
 );
 export type DryRunJson = Static<typeof DryRunJson>;
 
+/** From so many matches on, one pass over all evaluations of a version takes less than to look each match up. */
+const MANY_MATCHES = 10_000;
+
+/**
+ * Counts the matches that a version has an evaluation of. Of scores Postgres expects next to no matches, and would look each up: it is told
+ * not to where there are many.
+ * @param matching how many requests pass the filter
+ */
 async function countScored(
   tx: TransactionSql,
   organizationId: string,
   evaluator: EvaluatorRow,
-  filter: Filter,
+  { filter, matching }: { filter: Filter; matching: number },
 ): Promise<number> {
+  if (matching >= MANY_MATCHES) await tx`set local enable_nestloop = off`;
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
   const text = `
@@ -44,7 +53,7 @@ async function countScored(
     where e.organization_id = ${organization}
       and e.evaluator_id = ${parameters.bind(evaluator.evaluator_id, 'uuid')}
       and e.version = ${parameters.bind(evaluator.version, 'int4')} and e.probe = '' and not ${LEFT_FOR_WANT_OF_MONEY}
-      and r.source <> 'evaluator' and ${compileFilter(filter, parameters, { joins: false })}`;
+      and r.source <> 'evaluator' and ${compileFilter(filter, parameters, { joins: true })}`;
   const [row] = await runStatement<{ count: number }>(tx, { text, values: parameters.values });
   return row!.count;
 }
@@ -120,7 +129,10 @@ export async function dryRun(
         ? await countSessions(tx, { organizationId, evaluator, filter: parsed, until })
         : {
             matching: matchingRequests,
-            scored: await countScored(tx, organizationId, evaluator, parsed),
+            scored: await countScored(tx, organizationId, evaluator, {
+              filter: parsed,
+              matching: matchingRequests,
+            }),
           };
     const cost = await averageCost(tx, organizationId, evaluator);
     const count = Math.min(limit ?? Number.POSITIVE_INFINITY, Math.max(0, matching - scored));
