@@ -38,9 +38,11 @@ const STATUSES: Readonly<Record<string, number>> = {
 
 /**
  * Returns the status that an error within a stream would have had as a response of its own, by what providers say of it:
- * a number (OpenRouter), or the error's type. Null: there is no error.
+ * a number (OpenRouter), or the error's type. An error that is text alone (Ollama, Hugging Face's server) says nothing of it. Null:
+ * there is no error.
  */
 export function errorStatus(error: unknown): number | null {
+  if (typeof error === 'string' && error !== '') return statusOfError({});
   return isObject(error) ? statusOfError(error) : null;
 }
 

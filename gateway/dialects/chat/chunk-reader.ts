@@ -60,7 +60,8 @@ export class ChunkReader implements EventReader {
     }
     const chunk: unknown = JSON.parse(data);
     if (!isObject(chunk)) return;
-    if (isObject(chunk.error)) this.#error(chunk.error);
+    const error = errorOfChunk(chunk);
+    if (error !== null) this.#error(error);
     else {
       const content = this.#chunk(chunk);
       if (content !== null && this.#misses < MAX_CONSECUTIVE_MISSES)
@@ -177,4 +178,12 @@ export class ChunkReader implements EventReader {
     // Anthropic's type by the status: OpenAI's types mean other things by the same names.
     this.#emit({ type: 'error', error: { type: anthropicErrorType(statusOfError(error)), message } });
   }
+}
+
+/** Returns the error that a chunk is; null: it is none. Ollama and Hugging Face's server send text, older versions of vLLM the error itself. */
+function errorOfChunk(chunk: JsonObject): JsonObject | null {
+  const { error } = chunk;
+  if (isObject(error)) return error;
+  if (typeof error === 'string' && error !== '') return { message: error };
+  return chunk.object === 'error' ? chunk : null;
 }

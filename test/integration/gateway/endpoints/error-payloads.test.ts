@@ -91,3 +91,43 @@ t.test('a response with choices beside an error member counts as an answer, in a
     t.equal(await answer.text(), body);
   }
 });
+
+t.test(
+  'an error within a stream counts as one in every form that servers send, for clients of both dialects',
+  async (t) => {
+    const event = (data: unknown) => `data: ${JSON.stringify(data)}\n\n`;
+    const begun = event({ id: 'c', model: 'tiny', choices: [{ index: 0, delta: { content: 'Hel' } }] });
+    const vllm = { object: 'error', message: 'Engine died', type: 'BadRequestError', param: null, code: 400 };
+    for (const [told, status, message] of [
+      [{ error: 'Incomplete generation', error_type: 'incomplete_generation' }, 500, 'Incomplete generation'],
+      [vllm, 400, 'Engine died'],
+    ] as const) {
+      for (const before of ['', begun]) {
+        const body = `${before}${event(told)}data: [DONE]\n\n`;
+        provider.script(() => answers(body, { 'content-type': 'text/event-stream' }));
+        const call = { ...CHAT, model: 'custom/tiny', stream: true };
+        const answer = await gateway.chat(call);
+        t.equal(await answer.text(), body);
+        t.match(await gateway.record(answer), { status, error_code: null });
+        const translated = await fetch(`${gateway.url}/v1/messages`, {
+          method: 'POST',
+          headers: { authorization: `Bearer ${gateway.key}` },
+          body: JSON.stringify({ ...call, max_tokens: 9 }),
+        });
+        const text = await translated.text();
+        t.match(text, `"message":"${message}"`);
+        t.notMatch(text, 'message_stop', 'half of an answer does not pass for all of it');
+        t.match(await gateway.record(translated), { status });
+      }
+    }
+  },
+);
+
+t.test('a stream whose first event is an error that is text leads to the next model', async (t) => {
+  provider.script(() =>
+    answers('data: {"error":"model is loading"}\n\n', { 'content-type': 'text/event-stream' }),
+  );
+  const answer = await gateway.chat({ ...CHAT, stream: true, model: 'custom/tiny,gpt-4o-mini' });
+  t.equal(answer.headers.get('service-fallback-index'), '1');
+  await answer.text();
+});
