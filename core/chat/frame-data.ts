@@ -17,5 +17,5 @@ export function readFrameData(given: string): string | null {
     }
     start = next;
   }
-  return data;
+  return data === '' ? null : data;
 }

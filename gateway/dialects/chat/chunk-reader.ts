@@ -87,7 +87,9 @@ export class ChunkReader implements EventReader {
     // Azure's first chunk has neither choices nor names, only what its filter says of the prompt.
     if (!this.#hasStarted && (choice !== undefined || textOrNull(chunk.id))) this.#start(chunk);
     if (choice === undefined) return null;
-    if (isObject(choice.delta)) this.#delta(choice.delta);
+    // Some servers stream a whole completion as the one chunk.
+    const delta = isObject(choice.delta) ? choice.delta : choice.message;
+    if (isObject(delta)) this.#delta(delta);
     const { finish_reason: reason } = choice;
     if (isFailure(reason)) this.#error({ message: failureMessage(reason) });
     else if (typeof reason === 'string' && reason !== '') this.#stop(reason);
@@ -129,7 +131,8 @@ export class ChunkReader implements EventReader {
     const call = this.#begunCall(index, id, name) ?? this.#beginCall(index, id, name);
     this.#lastCall = call;
     if (call === null) return;
-    const text = definition.arguments;
+    // Hugging Face's server sends them as an object.
+    const text = isObject(definition.arguments) ? JSON.stringify(definition.arguments) : definition.arguments;
     if (typeof text === 'string' && text !== '')
       this.#emit({ type: 'tool_arguments', call: call.place, literal: JSON.stringify(text) });
   }

@@ -62,7 +62,7 @@ function readToolCall(call: JsonObject, index: number, { finish }: Stop): Assist
     type: 'tool_call',
     id: textOrNull(call.id) || `call_${index}`,
     name,
-    input: readArguments(textOrNull(definition.arguments) ?? '', name, finish),
+    input: readArguments(definition.arguments, name, finish),
     cacheControl: null,
   };
 }

@@ -38,7 +38,7 @@ function readItem(item: JsonObject, index: number, { finish }: Stop, provider: s
     }
     case 'function_call': {
       const name = textOrNull(item.name) ?? '';
-      const input = readArguments(textOrNull(item.arguments) ?? '', name, finish);
+      const input = readArguments(item.arguments, name, finish);
       return [{ type: 'tool_call', id: callIdOf(item, index), name, input, cacheControl: null }];
     }
     default:

@@ -279,3 +279,30 @@ t.test('long arguments that alternate with text are whole in the end, each in it
   t.match(call, { type: 'tool_use', json: `{"text":"${'x'.repeat(40_000)}"}` });
   t.equal(texts.map(({ text }) => text).join(''), 'y'.repeat(40));
 });
+
+t.test(
+  'arguments that are an object, as Hugging Face’s server sends them, are the input of the tool',
+  async (t) => {
+    const call = { index: 0, id: 'a', function: { name: 'f', arguments: { city: 'Zürich' } } };
+    t.same(contentOf(eventsOf(chunk({ tool_calls: [call] }) + chunk({}, 'tool_calls') + DONE)), [
+      { type: 'tool_use', id: 'a', name: 'f', input: {}, json: '{"city":"Zürich"}' },
+    ]);
+  },
+);
+
+t.test('a whole completion in the one chunk of a chat stream is the message', async (t) => {
+  const choices = [{ index: 0, message: { role: 'assistant', content: 'Hello' }, finish_reason: 'stop' }];
+  t.same(contentOf(eventsOf(`data: ${JSON.stringify({ id: 'c', choices })}\n\n${DONE}`)), [
+    { type: 'text', text: 'Hello' },
+  ]);
+});
+
+t.test(
+  'an event without data, which some servers send while they wait, is left out of a chat stream',
+  async (t) => {
+    const stream = `data:\n\ndata: \n\n${chunk({ content: 'Hi' })}data:\n\n${chunk({}, 'stop')}${DONE}`;
+    const events = eventsOf(stream);
+    t.same(contentOf(events), [{ type: 'text', text: 'Hi' }]);
+    t.match(events.at(-1), { type: 'message_stop' });
+  },
+);
