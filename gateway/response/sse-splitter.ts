@@ -116,19 +116,20 @@ function frameEndAfterLf(bytes: Buffer, from: number): number {
 // As bytes: a text would be encoded for each search.
 const CHOICES = Buffer.from('"choices"');
 const USAGE = Buffer.from('"usage"');
+const EMPTY_CHOICE = Buffer.from('[{"index":0,"delta":{}}]');
 const [SPACE, COLON, OPEN, CLOSE] = [0x20, 0x3a, 0x5b, 0x5d];
 /** Limit of an event that is parsed to see whether it is one of usage: those have some hundred bytes, and other calls wait meanwhile. */
 const LARGEST_USAGE_FRAME = 64 * 1024;
 
 /**
- * Returns whether a frame holds nothing but usage: `choices` empty and a `usage` object, as OpenAI sends it last when asked.
+ * Returns whether a frame holds nothing but usage: a `usage` object, and `choices` empty, as OpenAI sends it last when asked, or with
+ * an empty choice, as LiteLLM's proxy does.
  * The bytes are searched first, so that ordinary frames are not parsed.
  */
 export function isUsageFrame(frame: Buffer): boolean {
   if (frame.length > LARGEST_USAGE_FRAME) return false;
   const choices = frame.indexOf(CHOICES);
-  if (choices === -1 || !isEmptyListAt(frame, choices + CHOICES.length) || !frame.includes(USAGE))
-    return false;
+  if (choices === -1 || !areEmptyAt(frame, choices + CHOICES.length) || !frame.includes(USAGE)) return false;
   try {
     const chunk = JSON.parse(readFrameData(frame.toString('utf8')) ?? '{}') as {
       choices?: unknown;
@@ -136,7 +137,7 @@ export function isUsageFrame(frame: Buffer): boolean {
     };
     return (
       Array.isArray(chunk.choices) &&
-      chunk.choices.length === 0 &&
+      (chunk.choices.length === 0 || JSON.stringify(chunk.choices) === EMPTY_CHOICE.toString()) &&
       typeof chunk.usage === 'object' &&
       chunk.usage !== null
     );
@@ -145,11 +146,14 @@ export function isUsageFrame(frame: Buffer): boolean {
   }
 }
 
-/** Returns whether `: []` follows a member's name. */
-function isEmptyListAt(frame: Buffer, from: number): boolean {
+/** Returns whether `: []`, or the list with LiteLLM's empty choice, follows a member's name. */
+function areEmptyAt(frame: Buffer, from: number): boolean {
   let at = from;
   while (frame[at] === SPACE || frame[at] === COLON) at += 1;
   if (frame[at] !== OPEN) return false;
+  // Its last byte first: no other frame is compared.
+  const end = at + EMPTY_CHOICE.length;
+  if (frame[end - 1] === CLOSE && frame.subarray(at, end).equals(EMPTY_CHOICE)) return true;
   at += 1;
   while (frame[at] === SPACE) at += 1;
   return frame[at] === CLOSE;

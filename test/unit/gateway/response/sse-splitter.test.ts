@@ -112,10 +112,17 @@ t.test('isDoneFrame accepts only a whole [DONE]', async (t) => {
 });
 
 t.test('isUsageFrame accepts only a chunk with usage and without choices', async (t) => {
-  const yes = ['{"choices":[],"usage":{"total_tokens":1}}', '{ "usage" : {} , "choices" : [ ] }'];
+  const yes = [
+    '{"choices":[],"usage":{"total_tokens":1}}',
+    '{ "usage" : {} , "choices" : [ ] }',
+    '{"id":"c","choices":[{"index":0,"delta":{}}],"usage":{"total_tokens":1}}',
+  ];
   const no = [
     '{"choices":[],"usage":null}',
     '{"choices":[],"prompt_filter_results":[]}',
+    '{"choices":[{"index":0,"delta":{}}],"usage":null}',
+    '{"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"usage":{"total_tokens":1}}',
+    '{"choices":[{"index":0,"delta":{}},{"index":1,"delta":{"content":"a"}}],"usage":{"total_tokens":1}}',
     '{"choices":[{"delta":{"content":"\\"choices\\":[] \\"usage\\""}}],"usage":{"total_tokens":1}}',
     '{"usage":{}}',
     `{"choices":[],"usage":{"x":"${'x'.repeat(65_536)}"}}`,
