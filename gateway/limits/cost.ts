@@ -60,8 +60,8 @@ export function createCosts(catalog: Pick<Catalog, 'costOf'>): Costs {
       }
       return highest;
     },
-    actual: ({ createdAtMs, endpoint }, { outcome, candidate }) => {
-      if (endpoint.isFree) return 0;
+    actual: ({ createdAtMs, endpoint }, { outcome, candidate, cachedFrom }) => {
+      if (endpoint.isFree || cachedFrom !== null) return 0;
       // A call that its provider refused, or that never reached it, costs nothing. A client that disconnected, and a stream
       // that failed midway and has the error's status, still pay for the tokens that were generated.
       if (outcome.status >= 400 && outcome.status !== 499 && !outcome.stream) return 0;

@@ -11,20 +11,19 @@ import type { Logger } from '#platform/observability/log.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { newRequestId } from '#platform/process/ids.ts';
 import { EVALUATION_PROPERTY } from '#platform/secrets/mod.ts';
-import { type CacheOptions, parseCacheOptions, type StoredResponse } from '../cache/mod.ts';
+import { type CacheOptions, parseCacheOptions } from '../cache/mod.ts';
 import type { ApiEndpoint } from '../endpoints/endpoint.ts';
 import { type CallLimit, type CallLimits, UNLIMITED } from '../limits/admission.ts';
 import type { LoggingRate } from '../limits/logging-rate.ts';
 import { ownKey, type PreparedRequest, prepareProviderRequest } from '../providers/prepare-request.ts';
-import { type LookUpCache, storedAsResponse, UNCACHED } from '../response/cache-look-up.ts';
+import { type LookUpCache, UNCACHED } from '../response/cache-look-up.ts';
 import { failedOutcome } from '../response/outcome.ts';
-import type { ProviderSources } from '../response/provider-sources.ts';
-import { type ResponseSource, relayCall } from '../response/relay.ts';
+import { fromCache, type ProviderSources } from '../response/provider-sources.ts';
+import { relayCall } from '../response/relay.ts';
 import {
   errorReply,
   type HeaderPairs,
   idHeaders,
-  knownIdHeaders,
   NOT_TO_BE_RETRIED,
   unloggedHeaders,
   warningHeaders,
@@ -172,7 +171,6 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
       ownHeaders = [...ownHeaders, ...cached.headers];
     }
     const { stored } = cached;
-    if (stored !== null) ownHeaders = [...ownHeaders, ...knownIdHeaders(call.id, endpoint.errors)];
     if (limit !== null) {
       admission = await steps.limits.admit(call, limit, stored !== null);
       ownHeaders = [...ownHeaders, ...admission.headers];
@@ -190,7 +188,9 @@ async function respond(ready: ReadyCall, firstHeaders: HeaderPairs, steps: CallS
     const logging = steps.logging.decide(caller);
     const logged: LoggedCall = { call, cachedFrom: stored?.requestId ?? null, logging };
     const source =
-      stored === null ? steps.fromProviders(call, requests, ready.retries) : fromCache(requests[0]!, stored);
+      stored === null
+        ? steps.fromProviders(call, requests, { retries: ready.retries, findStored: cached.findFallback })
+        : fromCache(call, requests[0]!, stored);
     const reads = (result: CallResult) => admission.reads(result.outcome) || cached.reads(result);
     const { recorder, lateRecords, log } = steps;
     const record = recordOnce(logged, { recorder, lateRecords, reads, onEnd, log });
@@ -210,11 +210,6 @@ function failedReply(
 ): Response {
   if (!(error instanceof AssayError)) logDefect(log, requestId, error, 'call failed');
   return errorReply(error, headers, endpoint.errors);
-}
-
-function fromCache({ candidate, hidesUsage }: PreparedRequest, stored: StoredResponse): ResponseSource {
-  const sourced = { candidate, hidesUsage, attempts: [], headers: [] };
-  return async () => ({ ...sourced, result: storedAsResponse(stored) });
 }
 
 /** Replies to a call over its limit: no provider is called, and the log has it. */
@@ -237,7 +232,7 @@ async function refuse(
   const outcome = { ...failedOutcome(refused, error), truncated: false };
   const logged = { call: refused, cachedFrom: null, logging: steps.logging.decide(call.caller) };
   const record = recordOnce(logged, { ...steps, reads: () => false, onEnd });
-  const isKept = await record({ outcome, candidate: call.candidates[0]!, attempts: [] });
+  const isKept = await record({ outcome, candidate: call.candidates[0]!, attempts: [], cachedFrom: null });
   const allHeaders = [...idHeaders(id), ...others, ...unloggedHeaders(isKept)];
   return errorReply(error, allHeaders, call.endpoint.errors);
 }

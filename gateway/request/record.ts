@@ -25,7 +25,7 @@ const LARGEST_BEGUN_BODY = 8 * 1024;
 /** A call, with what its log entry says besides and is known before its provider is called. */
 export type LoggedCall = {
   readonly call: Call;
-  /** The request whose stored response this call gets; null: a provider is called. */
+  /** The request whose stored response this call gets; null: a provider is called, as far as is known before. */
   readonly cachedFrom: string | null;
   readonly logging: LoggingDecision;
 };
@@ -35,8 +35,10 @@ export type CallResult = {
   readonly outcome: Outcome;
   /** The candidate that responded, or that was tried last. */
   readonly candidate: Candidate;
-  /** Empty when there was one attempt at most. */
+  /** Empty when the call could be sent once at most. */
   readonly attempts: readonly Attempt[];
+  /** The request whose stored response the call got; null: none. */
+  readonly cachedFrom: string | null;
 };
 
 /** Bodies that the caller asked to omit never leave this process. */
@@ -180,7 +182,7 @@ export function createRecorder(outbox: Outbox, clock: Clock, log: Logger): Recor
 }
 
 /** Returns what the head of a log entry says of the call, whatever came of it. */
-function callHead({ call, cachedFrom }: LoggedCall, candidate: Candidate, attempts: readonly Attempt[]) {
+function callHead({ call }: LoggedCall, { candidate, attempts, cachedFrom }: Omit<CallResult, 'outcome'>) {
   const { headers, body, caller } = call;
   return {
     v: 1,
@@ -202,7 +204,8 @@ function callHead({ call, cachedFrom }: LoggedCall, candidate: Candidate, attemp
     properties: headers.properties,
     omitRequest: headers.omitRequest,
     omitResponse: headers.omitResponse,
-    ...(attempts.length > 1 && { attempts: [...attempts] }),
+    // A single attempt is the record's own, unless the response came from the cache after it.
+    ...(attempts.length > (cachedFrom === null ? 1 : 0) && { attempts: [...attempts] }),
     ...(cachedFrom !== null && { cachedFrom }),
     ...(body.prompt !== null && { promptVersion: body.prompt.version }),
     // Variables are a part of the request.
@@ -211,13 +214,9 @@ function callHead({ call, cachedFrom }: LoggedCall, candidate: Candidate, attemp
 }
 
 /** Returns the head of a call's log entry. */
-function entryHead(
-  logged: LoggedCall,
-  { outcome, candidate, attempts }: CallResult,
-  clock: Clock,
-): LogEntryHead {
+function entryHead(logged: LoggedCall, { outcome, ...result }: CallResult, clock: Clock): LogEntryHead {
   return {
-    ...callHead(logged, candidate, attempts),
+    ...callHead(logged, result),
     answeredAtMs: clock.now(),
     latencyMs: Math.round(clock.monotonic() - logged.call.startedAt),
     ttftMs: outcome.ttftMs === null ? null : Math.round(outcome.ttftMs),
@@ -232,9 +231,9 @@ function entryHead(
 
 /** Returns the head of the entry of a call that its gateway was killed in the middle of. */
 function interruptedHead(logged: LoggedCall): LogEntryHead {
-  const { call } = logged;
+  const { call, cachedFrom } = logged;
   return {
-    ...callHead(logged, call.candidates[0]!, []),
+    ...callHead(logged, { candidate: call.candidates[0]!, attempts: [], cachedFrom }),
     answeredAtMs: call.createdAtMs,
     latencyMs: 0,
     ttftMs: null,

@@ -4,12 +4,14 @@ import type { Clock } from '#platform/process/clock.ts';
 import {
   answerHeaders,
   type CacheOptions,
+  type CacheQuery,
   cacheQuery,
   LARGEST_STORED_BYTES,
   type ResponseCache,
   type StoredResponse,
 } from '../cache/mod.ts';
 import type { PreparedBody } from '../providers/prepare-request.ts';
+import type { Candidate } from '../providers/resolve.ts';
 import type { Call, Outcome } from '../request/call.ts';
 import type { CallResult } from '../request/record.ts';
 import { isClear, readCompletion } from './read-completion.ts';
@@ -20,6 +22,11 @@ export type CacheLookUp = {
   readonly stored: StoredResponse | null;
   /** For every reply to the call. */
   readonly headers: HeaderPairs;
+  /**
+   * Returns the response that is stored for a candidate after the first, which is about to be called; null: there is none, or
+   * the call does not read the cache. From then on `store` stores the response of that candidate. Never rejects.
+   */
+  findFallback(request: PreparedBody): Promise<StoredResponse | null>;
   /** Returns whether `store` reads the completion in a response. */
   reads(result: CallResult): boolean;
   /**
@@ -30,7 +37,13 @@ export type CacheLookUp = {
 };
 
 /** The look-up of a call that does not use the cache. */
-export const UNCACHED: CacheLookUp = { stored: null, headers: [], reads: () => false, store: () => {} };
+export const UNCACHED: CacheLookUp = {
+  stored: null,
+  headers: [],
+  findFallback: async () => null,
+  reads: () => false,
+  store: () => {},
+};
 
 /**
  * Looks for the response that is stored for a call, or that an identical call under way gets for it.
@@ -39,43 +52,62 @@ export const UNCACHED: CacheLookUp = { stored: null, headers: [], reads: () => f
 export type LookUpCache = (call: Call, request: PreparedBody, options: CacheOptions) => Promise<CacheLookUp>;
 
 const MISS: HeaderPairs = [['service-cache', 'MISS']];
-const HIT: HeaderPairs = [['service-cache', 'HIT']];
+/** For the reply that is a stored response. */
+export const CACHE_HIT: HeaderPairs = [['service-cache', 'HIT']];
 
 /** Makes the cache step of calls. */
 export function createCacheLookUp(cache: ResponseCache, clock: Pick<Clock, 'now'>): LookUpCache {
-  return async (call, { candidate, body }, options) => {
-    // The key has what the provider is sent: calls that differ only in what the gateway hides from the client again
-    // share a response.
-    const query = cacheQuery(options, {
-      organizationId: call.caller.organizationId,
-      path: call.endpoint.path,
-      provider: candidate.provider,
-      model: candidate.model,
-      body,
-      headers: answerHeaders(call.headers.forwardedTo[candidate.row.dialect], candidate.row.headers),
-    });
+  return async (call, request, options) => {
+    const { candidate } = request;
+    const query = queryOf(call, request, options);
+    // Each response is stored as that of the model that gave it. That of a fallback is none of the first model's, which
+    // would be given for days after the first model is well again.
+    const queries = new Map([[candidate, query]]);
     const found = options.isReading ? await cache.find(query) : null;
-    if (found !== null) return { ...UNCACHED, stored: found, headers: HIT };
+    if (found !== null) return { ...UNCACHED, stored: found, headers: CACHE_HIT };
     const role = options.isCoalescing ? await cache.coalesce(query, call.signal) : null;
-    if (role !== null && !role.isLeader) return { ...UNCACHED, stored: role.response, headers: HIT };
-    // The response of another model of a list is not one of the first, which later calls are for.
+    if (role !== null && !role.isLeader) return { ...UNCACHED, stored: role.response, headers: CACHE_HIT };
+    const findFallback = async (fallback: PreparedBody): Promise<StoredResponse | null> => {
+      const fallbackQuery = queryOf(call, fallback, options);
+      queries.set(fallback.candidate, fallbackQuery);
+      return options.isReading ? await cache.find(fallbackQuery) : null;
+    };
+    /** Returns whether identical calls wait for the response of a candidate: they may list other models after the first. */
+    const isAwaited = (by: Candidate): boolean => role !== null && by === candidate;
     const reads = (result: CallResult): boolean =>
-      result.candidate === candidate &&
+      result.cachedFrom === null &&
+      queries.has(result.candidate) &&
       isStorable(call, result.outcome) &&
       // Calls that wait for a response get it of any size.
-      (role !== null || result.outcome.responseBody.length <= LARGEST_STORED_BYTES);
+      (isAwaited(result.candidate) || result.outcome.responseBody.length <= LARGEST_STORED_BYTES);
     const store = (result: CallResult | null): void => {
-      let response: StoredResponse | null = null;
+      let awaited: StoredResponse | null = null;
       try {
-        if (result !== null && reads(result) && isCompletion(result.outcome))
-          response = storedResponse(call, result.outcome, clock.now());
+        if (result === null || !reads(result) || !isCompletion(result.outcome)) return;
+        const response = storedResponse(call, result.outcome, clock.now());
+        if (isAwaited(result.candidate)) awaited = response;
+        else cache.store(queries.get(result.candidate)!, response);
       } finally {
-        if (role !== null) role.done(response);
-        else if (response !== null) cache.store(query, response);
+        role?.done(awaited);
       }
     };
-    return { stored: null, headers: MISS, reads, store };
+    return { stored: null, headers: MISS, findFallback, reads, store };
   };
+}
+
+/**
+ * Makes the query for a candidate's response. The key has what the provider is sent: calls that differ only in what the
+ * gateway hides from the client again share a response, and so do calls to a model and calls that fall back to it.
+ */
+function queryOf(call: Call, { candidate, body }: PreparedBody, options: CacheOptions): CacheQuery {
+  return cacheQuery(options, {
+    organizationId: call.caller.organizationId,
+    path: call.endpoint.path,
+    provider: candidate.provider,
+    model: candidate.model,
+    body,
+    headers: answerHeaders(call.headers.forwardedTo[candidate.row.dialect], candidate.row.headers),
+  });
 }
 
 /** Only responses that are whole, successful and not to be forgotten are stored. */

@@ -25,7 +25,9 @@ export type SourcedResponse = {
   /** The gateway asked for the usage event of a stream, not the client: it is left out. */
   readonly hidesUsage: boolean;
   readonly attempts: readonly Attempt[];
-  /** For the reply, beside what every reply to the call says. */
+  /** The request whose stored response this is; null: a provider was called. */
+  readonly cachedFrom: string | null;
+  /** For the reply, beside what every reply to the call says, or in its place. */
   readonly headers: HeaderPairs;
   readonly result: ProviderResponse | AssayError;
 };
@@ -59,13 +61,22 @@ export async function relayCall(
 ): Promise<Response> {
   const { call } = logged;
   const [candidate] = call.candidates as [Candidate];
-  let sourced: SourcedResponse = { candidate, hidesUsage: false, attempts: [], headers: [], result: LEFT };
-  const recordOutcome = (outcome: Outcome) =>
-    record({ outcome, candidate: sourced.candidate, attempts: sourced.attempts });
+  let sourced: SourcedResponse = {
+    candidate,
+    hidesUsage: false,
+    attempts: [],
+    cachedFrom: logged.cachedFrom,
+    headers: [],
+    result: LEFT,
+  };
+  const recordOutcome = (outcome: Outcome) => {
+    const { candidate, attempts, cachedFrom } = sourced;
+    return record({ outcome, candidate, attempts, cachedFrom });
+  };
   const fail = async (error: AssayError): Promise<Response> => {
     options.log.warn({ requestId: call.id, code: error.code, detail: error.detail }, 'provider call failed');
     const isKept = await recordOutcome(failedOutcome(call, error));
-    const allHeaders = [...headers, ...sourced.headers, ...unloggedHeaders(isKept)];
+    const allHeaders = [...withSourced(headers, sourced), ...unloggedHeaders(isKept)];
     return errorReply(error, allHeaders, call.endpoint.errors);
   };
   try {
@@ -83,7 +94,7 @@ export async function relayCall(
       call,
       response: result,
       label,
-      headers: [...headers, ...sourced.headers],
+      headers: withSourced(headers, sourced),
       record: recordOutcome,
     };
     const maxBytes = options.maxBodyBytes * RESPONSE_TO_BODY_RATIO;
@@ -99,4 +110,10 @@ export async function relayCall(
   } catch (error) {
     return await fail(failedHere(error));
   }
+}
+
+/** Adds what a source says. A call that missed the cache may still get a stored response, and then says so once. */
+function withSourced(headers: HeaderPairs, { headers: added, cachedFrom }: SourcedResponse): HeaderPairs {
+  if (cachedFrom === null) return [...headers, ...added];
+  return [...headers.filter(([name]) => !added.some(([other]) => other === name)), ...added];
 }

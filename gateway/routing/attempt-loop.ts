@@ -30,8 +30,13 @@ export type Attempt = {
   latencyMs: number;
 };
 
-/** A response, and the status that it counts as: an error payload counts as the error, whatever its status says. */
-export type CandidateResponse = { response: ProviderResponse; countsAs: number };
+export type CandidateResponse = {
+  response: ProviderResponse;
+  /** The status that it counts as: an error payload counts as the error, whatever its status says. */
+  countsAs: number;
+  /** From the cache: the candidate was not called. */
+  isStored: boolean;
+};
 
 export type RoutedCall = {
   /** At least one. */
@@ -63,7 +68,7 @@ type StreamWatch = {
 export type Attempted = {
   /** The place of the candidate that responded, or failed last. */
   index: number;
-  /** In order; empty when the call could be sent once only: its record says it all. */
+  /** In order, without a response from the cache; empty when the call could be sent once only: its record says it all. */
   attempts: readonly Attempt[];
   /** client_closed_request when the signal aborted. */
   result: ProviderResponse | AssayError;
@@ -99,10 +104,12 @@ export function createAttemptLoop(options: AttemptLoopOptions): AttemptLoop {
       for (let retriesBefore = 0; ; retriesBefore += 1) {
         const canRetry = retriesBefore < retries;
         const startedAt = clock.monotonic();
-        const { result, countsAs } = await attempt(call, index, canRetry || !isLast, signal);
+        const { result, countsAs, isStored } = await attempt(call, index, canRetry || !isLast, signal);
         const ended = outcomeOf(result, countsAs);
-        breaker.settle(addressOf(candidate), permit, healthOf(ended.status, ended.errorCode));
-        if (!isOnlyOne) attempts.push(attemptOf(candidate, ended, clock.monotonic() - startedAt));
+        const health = isStored ? 'unknown' : healthOf(ended.status, ended.errorCode);
+        breaker.settle(addressOf(candidate), permit, health);
+        if (!isOnlyOne && !isStored)
+          attempts.push(attemptOf(candidate, ended, clock.monotonic() - startedAt));
         const attempted = { index, attempts, result };
         if (signal.aborted || isPassedOn(ended)) return attempted;
         const canFallBack = !isLast && clock.monotonic() <= deadline && isWorthFallingBack(ended);
@@ -151,7 +158,7 @@ function* byHealth(candidates: readonly Candidate[], breaker: CircuitBreaker): G
   }
 }
 
-type Ended = { result: ProviderResponse | AssayError; countsAs: number };
+type Ended = { result: ProviderResponse | AssayError; countsAs: number; isStored: boolean };
 
 /** Sends the call once. What could be followed by another attempt is held until it is known to be a response. */
 async function attempt(
@@ -161,9 +168,11 @@ async function attempt(
   signal: AbortSignal,
 ): Promise<Ended> {
   try {
-    const { response, countsAs } = await send(index, signal);
+    const { response, countsAs, isStored } = await send(index, signal);
     if (signal.aborted) return failure(clientLeft());
-    if (!canFollow || countsAs >= 400) return { result: response, countsAs };
+    const passedOn = { result: response, countsAs, isStored };
+    // What is stored was whole when it came.
+    if (!canFollow || countsAs >= 400 || isStored) return passedOn;
     const stream = isEventStream(response) ? watch(response) : null;
     const isEnough = stream?.isEnough ?? ((_: Buffer, bytes: number) => bytes > maxHeldBytes);
     const held = await response.body.gather(isEnough, signal);
@@ -171,18 +180,18 @@ async function attempt(
     if (held === 'stopped') return failure(clientLeft());
     if (stream !== null && (held === 'enough' || stream.end())) {
       if (signal.aborted) return failure(clientLeft());
-      return { result: response, countsAs: stream.errorStatus() ?? countsAs };
+      return { ...passedOn, countsAs: stream.errorStatus() ?? countsAs };
     }
     const refusal = held === 'whole' ? await refuse(candidates[index]!, response, response.body.held) : null;
     if (signal.aborted) return failure(clientLeft());
-    return refusal === null ? { result: response, countsAs } : failure(refusal);
+    return refusal === null ? passedOn : failure(refusal);
   } catch (error) {
     return failure(signal.aborted ? clientLeft() : failedHere(error));
   }
 }
 
 function failure(error: AssayError): Ended {
-  return { result: error, countsAs: 0 };
+  return { result: error, countsAs: 0, isStored: false };
 }
 
 function clientLeft(): AssayError {

@@ -174,7 +174,7 @@ export async function relayed(exchange: Exchange): Promise<Relayed> {
     },
     async () => {
       void feed();
-      return { candidate, hidesUsage, attempts: [], headers: [], result };
+      return { candidate, hidesUsage, attempts: [], cachedFrom: null, headers: [], result };
     },
     {
       clock: { now: () => CREATED_AT_MS, monotonic: () => 0 },

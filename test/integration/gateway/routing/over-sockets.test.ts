@@ -53,7 +53,7 @@ async function setUp(t: Test, ...scripts: Behaviour[][]) {
         },
         signal,
       );
-      return { response, countsAs: response.status };
+      return { response, countsAs: response.status, isStored: false };
     };
     const attempted = attemptLoop(
       { candidates, retries, send, refuse, watch, maxHeldBytes: 1_000_000 },

@@ -160,7 +160,7 @@ export function startCall(options: CallOptions): ScriptedCall {
     const begin = (status: number, headers: ResponseHeaders) => {
       hasBegun = true;
       const body = new ResponseBody({ pause: () => {}, resume: () => {}, stop });
-      resolve({ response: { status, headers, body }, countsAs: status });
+      resolve({ response: { status, headers, body }, countsAs: status, isStored: false });
       return body;
     };
     const fail = (code: ErrorCode) => {

@@ -75,7 +75,7 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
   };
   const logged = { call, cachedFrom: null, logging: LOGGED };
   const record = (given: Outcome = outcome) =>
-    recorder.record(logged, { outcome: given, candidate, attempts: [] });
+    recorder.record(logged, { outcome: given, candidate, attempts: [], cachedFrom: null });
   const recordBefore = (onEnd: () => void) => {
     const once = recordOnce(logged, {
       recorder,
@@ -84,7 +84,7 @@ async function setUp(more: Partial<RequestBody> = {}, headers: string[] = []) {
       onEnd,
       log: pino(lines),
     });
-    return () => once({ outcome, candidate, attempts: [] });
+    return () => once({ outcome, candidate, attempts: [], cachedFrom: null });
   };
   const begin = () => recorder.begin(logged);
   return { entries, outbox, discarded: () => discarded, lines, outcome, record, recordBefore, begin };

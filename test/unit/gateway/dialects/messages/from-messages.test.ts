@@ -381,7 +381,7 @@ t.test('a tool call that was cut off by the limit of tokens is a call without in
 
 t.test('tool arguments that are an object, as Hugging Face’s server sends them, are the input', async (t) => {
   const tool_calls = [{ id: 'a', function: { name: 'f', arguments: { city: 'Zürich' } } }];
-  t.match(fromCompletion({ choices: [{ message: { tool_calls } }] }), {
+  t.match(messageOf({ choices: [{ message: { tool_calls } }] }), {
     content: [{ type: 'tool_use', input: { city: 'Zürich' } }],
   });
 });
