@@ -9,7 +9,7 @@ import type { Clock } from '#platform/process/clock.ts';
 import { findStoredProviders } from '#platform/provider-keys/mod.ts';
 import { createProxyChoice } from '#platform/proxy/mod.ts';
 import type { GatewayMetrics } from './metrics.ts';
-import { createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
+import { createFindNamed, createLiveModels, operatorProviders, routableModels } from './models/mod.ts';
 import { createResolver } from './providers/resolve.ts';
 import { createProviderSources } from './response/provider-sources.ts';
 import {
@@ -37,8 +37,11 @@ export async function createProviderAccess({ config, sql, clock, log, metrics }:
   });
   const catalog = createCatalog(config.models);
   const resolve = createResolver(config.providers, catalog);
+  const planner = { groups: config.models?.groups ?? [], random: Math.random };
+  const planToDescribe = createPlanner({ ...planner, resolve: createResolver(config.providers, catalog) });
   const models = await createLiveModels({
     models: routableModels(catalog.chatModels(), resolve),
+    findNamed: createFindNamed(planToDescribe, catalog),
     operatorProviders: operatorProviders(config.providers),
     readStoredProviders: () => findStoredProviders(sql),
     log,
@@ -61,7 +64,7 @@ export async function createProviderAccess({ config, sql, clock, log, metrics }:
     catalog,
     /** The models that can be called now. */
     models,
-    plan: createPlanner({ resolve, groups: config.models?.groups ?? [], random: Math.random }),
+    plan: createPlanner({ ...planner, resolve }),
     fromProviders: createProviderSources(client, attemptLoop, {
       maxHeldBytes: config.maxBodyBytes,
       now: clock.monotonic,

@@ -38,13 +38,16 @@ export const BUILT_IN_MODELS: readonly CatalogModel[] = data.models.flatMap(
   },
 );
 
-const PROVIDERS: ReadonlyMap<string, ProviderName> = new Map(
-  BUILT_IN_MODELS.map(({ id, provider }) => [id, provider]),
-);
+const BY_ID: ReadonlyMap<string, CatalogModel> = new Map(BUILT_IN_MODELS.map((model) => [model.id, model]));
+
+/** Returns a built-in model by its id. */
+export function builtInModel(id: string): CatalogModel | undefined {
+  return BY_ID.get(id);
+}
 
 /** Returns the provider of a built-in model, by its id. */
 export function builtInProviderOf(id: string): ProviderName | undefined {
-  return PROVIDERS.get(id);
+  return BY_ID.get(id)?.provider;
 }
 
 /** Returns the maker of any model, by the makers in the generated data. */
@@ -52,7 +55,7 @@ export const makerOf: MakerOf = createMakerOf(data.makers);
 
 /** Returns whether `id` can be a dated snapshot of a listed model: the model is built in, and the snapshot was not shut down. */
 export function canBeSnapshot(id: string, { id: modelId, provider }: CatalogModel): boolean {
-  return PROVIDERS.get(modelId) === provider && !RETIRED_SNAPSHOTS.has(id);
+  return BY_ID.get(modelId)?.provider === provider && !RETIRED_SNAPSHOTS.has(id);
 }
 
 /**

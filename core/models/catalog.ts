@@ -4,7 +4,14 @@
  */
 
 import type { ProviderName } from '../contracts/provider.ts';
-import { BUILT_IN_MODELS, builtInProviderOf, type CatalogModel, makerOf, releasedAt } from './built-in.ts';
+import {
+  BUILT_IN_MODELS,
+  builtInModel,
+  builtInProviderOf,
+  type CatalogModel,
+  makerOf,
+  releasedAt,
+} from './built-in.ts';
 import { secondsOfDate } from './date.ts';
 import { FINE_TUNED_SOURCE, priceFineTunedCall } from './fine-tuned.ts';
 import type { OperatorModel, OperatorModels } from './models-file/mod.ts';
@@ -29,12 +36,15 @@ export type Catalog = {
   costOf(call: PricedCall): Cost | null;
   /** Returns the models that answer chat completions and have a price. */
   chatModels(): CatalogModel[];
+  /** Describes what a name that `providerOf` knows stands for, listed or not. */
+  describe(asked: string, at: { provider: ProviderName; model: string }): CatalogModel;
 };
 
 /** Makes a catalog; null: the registry alone. */
 export function createCatalog(operator: OperatorModels | null): Catalog {
   const models = operator?.models ?? [];
   const byId = new Map(models.map((model) => [model.id, model]));
+  const byName = new Map(models.map((model) => [nameKey(model.provider, nameAtProvider(model)), model]));
   const prices = pricesOf(models);
   const priceCall = createPriceCall();
 
@@ -79,6 +89,11 @@ export function createCatalog(operator: OperatorModels | null): Catalog {
       }
       return [...listed.values()];
     },
+    describe: (asked, at) => {
+      const own = byId.get(asked) ?? byName.get(nameKey(at.provider, at.model));
+      const known = builtInModel(own?.id ?? at.model);
+      return described({ provider: at.provider, ...own, id: asked }, at.model, known);
+    },
   };
 }
 
@@ -90,7 +105,7 @@ function nameAtProvider({ id, provider, model }: OperatorModel): string {
   return id.startsWith(`${provider}/`) ? id.slice(provider.length + 1) : id;
 }
 
-const priceKey = (provider: string, name: string) => `${provider} ${name}`;
+const nameKey = (provider: string, name: string) => `${provider} ${name}`;
 
 /** Returns prices by provider and name: the name that clients request and the name at the provider. */
 function pricesOf(models: readonly OperatorModel[]): Map<string, TokenPrice> {
@@ -98,7 +113,7 @@ function pricesOf(models: readonly OperatorModel[]): Map<string, TokenPrice> {
   for (const model of models) {
     const price = tokenPrice(model);
     if (price === null) continue;
-    for (const name of [model.id, nameAtProvider(model)]) prices.set(priceKey(model.provider, name), price);
+    for (const name of [model.id, nameAtProvider(model)]) prices.set(nameKey(model.provider, name), price);
   }
   return prices;
 }
@@ -121,7 +136,7 @@ function tokenPrice({ price }: OperatorModel): TokenPrice | null {
 
 function operatorPrice(prices: ReadonlyMap<string, TokenPrice>, call: PricedCall): TokenPrice | null {
   for (const name of priceNames(call)) {
-    const price = prices.get(priceKey(call.provider, name));
+    const price = prices.get(nameKey(call.provider, name));
     if (price !== undefined) return price;
   }
   return null;
@@ -129,10 +144,18 @@ function operatorPrice(prices: ReadonlyMap<string, TokenPrice>, call: PricedCall
 
 /** Returns the listed entry of an operator's model; null when it is hidden or has no price. */
 function entryOf(model: OperatorModel, known: CatalogModel | undefined): CatalogModel | null {
-  const { id, provider, price, created, owned_by, listed = true } = model;
+  const { provider, price, listed = true } = model;
+  if (!listed || (price === undefined && known?.provider !== provider)) return null;
+  return described(model, nameAtProvider(model), known);
+}
+
+/** @param known the built-in model of that name, at whichever provider */
+function described(
+  { id, provider, created, owned_by }: OperatorModel,
+  name: string,
+  known: CatalogModel | undefined,
+): CatalogModel {
   const isSame = known?.provider === provider;
-  if (!listed || (price === undefined && !isSame)) return null;
-  const name = nameAtProvider(model);
   return {
     id,
     provider,

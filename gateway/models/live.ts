@@ -5,7 +5,8 @@ import type { ProviderName } from '#platform/config/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { Backoff } from '#platform/process/backoff.ts';
 import { createModelLists, type ModelLists } from './model-list.ts';
-import { usableModels } from './usable.ts';
+import type { FindNamed } from './named.ts';
+import { isUsable, usableModels } from './usable.ts';
 
 export type LiveModels = {
   answers: ModelLists;
@@ -17,6 +18,8 @@ export type LiveModels = {
 export type LiveModelsOptions = {
   /** All models that can be listed. */
   models: readonly CatalogModel[];
+  /** Finds what other names stand for. */
+  findNamed: FindNamed;
   /** The providers that the operator has configured. */
   operatorProviders: ReadonlySet<ProviderName>;
   /** Reads the providers for which any organization has stored a key. */
@@ -34,7 +37,7 @@ const RETRY = { firstMs: 250, longestMs: 2_000 };
  * @throws when the stored providers cannot be read for the first time
  */
 export async function createLiveModels(options: LiveModelsOptions): Promise<LiveModels> {
-  const { models, operatorProviders, readStoredProviders, log } = options;
+  const { models, findNamed, operatorProviders, readStoredProviders, log } = options;
   let stored: ReadonlySet<ProviderName> = new Set(await readStoredProviders());
   let answers = createLists();
   const backoff = new Backoff(RETRY);
@@ -44,7 +47,11 @@ export async function createLiveModels(options: LiveModelsOptions): Promise<Live
   let isStopped = false;
 
   function createLists(): ModelLists {
-    return createModelLists(usableModels(models, new Set([...operatorProviders, ...stored])));
+    const configured = new Set([...operatorProviders, ...stored]);
+    return createModelLists(usableModels(models, configured), (name) => {
+      const found = findNamed(name);
+      return found?.providers.every((provider) => isUsable(provider, configured)) ? found.model : null;
+    });
   }
 
   async function read(): Promise<void> {

@@ -1,6 +1,6 @@
 /**
  * The list of models and single models, in OpenAI's form and in Anthropic's. All documents are written once and looked up,
- * except for pages of Anthropic's list and models by a snapshot's id.
+ * except for pages of Anthropic's list and models that are not listed.
  */
 import { createHash } from 'node:crypto';
 import { AssayError } from '#core/contracts/errors.ts';
@@ -30,8 +30,15 @@ const MAX_SHOWN_CHARACTERS = 80;
 
 const PAGE_PARAMETERS = ['limit', 'after_id', 'before_id'] as const;
 
-/** Makes the lists. @param models with unique ids */
-export function createModelLists(models: readonly CatalogModel[]): ModelLists {
+/**
+ * Makes the lists.
+ * @param models with unique ids
+ * @param find describes a name that is not listed and that calls can have all the same; null: none such
+ */
+export function createModelLists(
+  models: readonly CatalogModel[],
+  find: (id: string) => CatalogModel | null,
+): ModelLists {
   const byId = [...models].sort((a, b) => compare(a.id, b.id));
   const newestFirst = [...byId].sort((a, b) => b.created - a.created).map(anthropicEntry);
   const lists: Record<Dialect, ModelDocument> = {
@@ -52,8 +59,8 @@ export function createModelLists(models: readonly CatalogModel[]): ModelLists {
     one: (dialect, id) => {
       const found = single[dialect].get(id);
       if (found !== undefined) return found;
-      const snapshot = snapshotOf(id, (name) => known.get(name));
-      if (snapshot !== null) return toDocument(entryOf[dialect](snapshot));
+      const unlisted = snapshotOf(id, (name) => known.get(name)) ?? find(id);
+      if (unlisted !== null) return toDocument(entryOf[dialect](unlisted));
       const shown = id.length > MAX_SHOWN_CHARACTERS ? `${id.slice(0, MAX_SHOWN_CHARACTERS)}…` : id;
       throw new AssayError(
         'model_not_found',

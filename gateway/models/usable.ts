@@ -21,5 +21,10 @@ export function usableModels(
   models: readonly CatalogModel[],
   configured: ReadonlySet<ProviderName>,
 ): readonly CatalogModel[] {
-  return configured.size === 0 ? models : models.filter(({ provider }) => configured.has(provider));
+  return models.filter(({ provider }) => isUsable(provider, configured));
+}
+
+/** Returns whether models of a provider are usable. */
+export function isUsable(provider: ProviderName, configured: ReadonlySet<ProviderName>): boolean {
+  return configured.size === 0 || configured.has(provider);
 }

@@ -85,7 +85,7 @@ async function setUp(t: Test, replaced: Partial<ProviderClient> = {}) {
       limits: { limitOf: () => null, admit: () => t.fail('no call is under a limit') as never },
       logging: { decide: () => LOGGED },
     }),
-    models: createModelLists([]),
+    models: createModelLists([], () => null),
     health: { metrics: createMetrics('gateway'), checks: {} },
   });
   const server = await serve({ fetch: app.fetch, host: '127.0.0.1', port: 0 });

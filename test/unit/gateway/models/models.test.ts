@@ -15,7 +15,7 @@ const model = (id: string, created: number, provider: CatalogModel['provider']):
 });
 
 const MODELS = [model('m-b', 3, 'openai'), model('m-a', 2, 'anthropic'), model('m-c', 1, 'groq')];
-const lists = createModelLists(MODELS);
+const lists = createModelLists(MODELS, () => null);
 
 type Page = { data: { id: string }[]; has_more: boolean; first_id: string | null; last_id: string | null };
 
@@ -65,7 +65,7 @@ t.test(
 );
 
 t.test('documents of models have the same ETag exactly when they have the same bytes', async (t) => {
-  const again = createModelLists([...MODELS].reverse());
+  const again = createModelLists([...MODELS].reverse(), () => null);
   const document = lists.one('openai', 'm-a');
   t.equal(again.one('openai', 'm-a').etag, document.etag);
   t.not(lists.one('anthropic', 'm-a').etag, document.etag);
@@ -106,6 +106,7 @@ t.test(
     let read = async (): Promise<CatalogModel['provider'][]> => [];
     const live = await createLiveModels({
       models: MODELS,
+      findNamed: () => null,
       operatorProviders: new Set(['openai']),
       readStoredProviders: () => read(),
       log: createLogger({ role: 'test', level: 'silent' }),
