@@ -1,3 +1,4 @@
+import { AssayError } from '#core/contracts/errors.ts';
 import { createThreadPool } from '#platform/process/thread-pool.ts';
 import { type AnswerForm, formOfStream } from './stream-form.ts';
 
@@ -29,7 +30,9 @@ export async function formOfText(text: Buffer): Promise<AnswerForm> {
   pool ??= openPool();
   try {
     return await pool.run(text, { name: 'formOfStream' });
-  } catch {
+  } catch (error) {
+    // No thread could be started: the caller tries again, and the answer is logged as what it is.
+    if (error instanceof AssayError) throw error;
     // The thread ran out of memory, which no real response causes.
     return { stream: false, truncated: false, contentType: 'text/event-stream' };
   }

@@ -4,7 +4,7 @@
  */
 
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { AssayError } from '#core/contracts/errors.ts';
+import { AssayError, describeError } from '#core/contracts/errors.ts';
 import type { BodyRoom, ServerRequest } from '#platform/http-server/mod.ts';
 import { requirePath } from '#platform/keys/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
@@ -209,6 +209,8 @@ function failedReply(
   log: Logger,
 ): Response {
   if (!(error instanceof AssayError)) logDefect(log, requestId, error, 'call failed');
+  else if (error.code === 'bodies_busy' && error.cause !== undefined)
+    log.error({ requestId, error: describeError(error.cause) }, error.message);
   return errorReply(error, headers, endpoint.errors);
 }
 
