@@ -229,10 +229,7 @@ export async function startApi({ config, log, clock, retryDeadLetter }: StartApi
                 what: 'ending the page of a deletion',
                 run: () => settlesWithin(erasing.stop(), LAST_PIECE_MS),
               },
-              {
-                what: 'ending the evaluation of alerts',
-                run: () => settlesWithin(alerting.stop(), LAST_PIECE_MS),
-              },
+              { what: 'ending the evaluation of alerts', run: () => alerting.stop() },
               { what: 'closing the connections to the gateway', run: () => playground.close() },
               {
                 what: 'letting go of limits',

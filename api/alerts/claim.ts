@@ -60,6 +60,18 @@ export async function claimAlerts(sql: Sql, nowMs: number, held: readonly string
   return [...claimed];
 }
 
+/** Gives up leases that are still held, so that another process can claim the alerts at once. */
+export async function releaseAlerts(
+  sql: Sql,
+  alerts: readonly Pick<ClaimedAlert, 'alertId' | 'lease'>[],
+): Promise<void> {
+  await sql`
+    update assay.alert_runs r set lease = null, leased_until = null
+      from unnest(${alerts.map(({ alertId }) => alertId)}::uuid[], ${alerts.map(({ lease }) => lease)}::uuid[])
+           as held (alert_id, lease)
+     where r.alert_id = held.alert_id and r.lease = held.lease`;
+}
+
 /**
  * Returns when the next alert may be claimed, in milliseconds since the epoch; null: there is none.
  * @param held organizations whose alerts are left out

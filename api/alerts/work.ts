@@ -15,8 +15,16 @@ import {
   type TransactionSql,
 } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
+import { settlesWithin } from '#platform/process/deadline.ts';
 import { type Polling, startPolling } from '#platform/process/polling.ts';
-import { type ClaimedAlert, claimAlerts, type Outcome, readNextDueMs, settleRun } from './claim.ts';
+import {
+  type ClaimedAlert,
+  claimAlerts,
+  type Outcome,
+  readNextDueMs,
+  releaseAlerts,
+  settleRun,
+} from './claim.ts';
 import type { Measure } from './measure.ts';
 import { ruleOf, tell } from './tell.ts';
 
@@ -31,6 +39,10 @@ const LEAST_SLEEP_MS = 100;
 const CONCURRENCY = 2;
 /** The longest wait after failures in a row, each of which doubles it: a slow alert must not take the time of others. */
 const LONGEST_RETRY_MINUTES = 16;
+/** Time for claimed alerts at a stop. Those that are not evaluated by then are released, and others evaluate them. */
+const FINISH_MS = 1_000;
+/** Time for releasing. A PostgreSQL that is away or silent leaves them to the end of their leases. */
+const RELEASE_MS = 500;
 
 export type AlertingOptions = {
   /** As the owner of the tables, with a short statement timeout. */
@@ -65,9 +77,9 @@ export function startAlerting(options: AlertingOptions): Polling {
       for (const lane of lanes) lane.wake();
     },
     stop: async () => {
-      await Promise.all(lanes.map((lane) => lane.stop()));
-      // Else they would wait for their leases to expire. When Postgres is away, they do.
-      await evaluator.finish().catch(() => {});
+      const finished = Promise.all(lanes.map((lane) => lane.stop())).then(evaluator.finish);
+      await settlesWithin(finished, FINISH_MS).catch(() => {});
+      await settlesWithin(evaluator.release(), RELEASE_MS).catch(() => {});
     },
   };
 }
@@ -80,6 +92,8 @@ export type AlertEvaluator = {
   next(): Promise<boolean>;
   /** Evaluates the alerts that are claimed here and not begun. */
   finish(): Promise<void>;
+  /** Gives up the leases that are held, also of alerts that are being evaluated: nothing is told of those any more. */
+  release(): Promise<void>;
   /** Returns the organizations of the alerts that are claimed here. */
   held(): string[];
 };
@@ -110,14 +124,15 @@ export function createEvaluator(options: AlertingOptions): AlertEvaluator {
     late.set((clock.now() - endMs) / 1_000);
   }
 
-  const held = new Set<string>();
+  /** The alerts that are claimed here, by their organizations: of each there is one at a time. */
+  const held = new Map<string, ClaimedAlert>();
   /** Claimed, and not begun. */
   const waiting: ClaimedAlert[] = [];
   let claiming: Promise<void> | null = null;
 
   async function claimMore(): Promise<void> {
-    const claimed = await claimAlerts(sql, clock.now(), [...held]);
-    for (const alert of claimed) held.add(alert.organizationId);
+    const claimed = await claimAlerts(sql, clock.now(), [...held.keys()]);
+    for (const alert of claimed) held.set(alert.organizationId, alert);
     waiting.push(...claimed);
   }
 
@@ -133,9 +148,13 @@ export function createEvaluator(options: AlertingOptions): AlertEvaluator {
   }
 
   return {
-    held: () => [...held],
+    held: () => [...held.keys()],
     finish: async () => {
       while (await evaluateWaiting());
+    },
+    release: async () => {
+      waiting.length = 0;
+      if (held.size > 0) await releaseAlerts(sql, [...held.values()]);
     },
     next: async () => {
       if (waiting.length === 0) {
