@@ -8,11 +8,14 @@ import { describeError } from '#core/contracts/errors.ts';
 import type { LogEntry } from '#core/contracts/log-entry-codec.ts';
 import {
   ACK_WAIT_MS,
+  type DeclaredStream,
   declareLogStream,
   decodeMessage,
   type EntryPart,
+  holdsMessage,
   type LogMessage,
   LogReader,
+  LogStreamGoneError,
   MalformedMessageError,
   type ReceivedMessage,
   readPositions,
@@ -41,6 +44,8 @@ const TAKE_MS = 500;
 const BACKOFF = { firstMs: 50, longestMs: 500 };
 /** Interval at which the time to acknowledge a batch in progress is extended. */
 const WORKING_EVERY_MS = ACK_WAIT_MS / 3;
+/** Time after which a held message may be one of a stream that was lost since: a server does not come back within it. */
+const MAY_BE_LOST_MS = 1_000;
 
 /** Stores the messages of the log stream until it is stopped. */
 export class StreamConsumer {
@@ -94,7 +99,7 @@ export class StreamConsumer {
         const batch = await reader.take(TAKE_MS);
         if (batch.length === 0) continue;
         const beganAt = performance.now();
-        await this.#storeAll(batch);
+        await this.#storeAll(batch, stream);
         onProgress();
         const isLast = batch.at(-1)!.pending === 0;
         this.#options.onPace?.(!isLast);
@@ -106,7 +111,7 @@ export class StreamConsumer {
   }
 
   /** Stores the messages of a batch, retrying for as long as Postgres is unavailable, then acknowledges them. */
-  async #storeAll(batch: ReceivedMessage[]): Promise<void> {
+  async #storeAll(batch: ReceivedMessage[], stream: DeclaredStream): Promise<void> {
     const working = setInterval(() => {
       for (const message of batch) message.extend();
     }, WORKING_EVERY_MS);
@@ -127,6 +132,7 @@ export class StreamConsumer {
     } finally {
       clearInterval(working);
     }
+    await requireHeld(batch[0]!, stream);
     for (const message of batch) message.acknowledge();
   }
 
@@ -172,6 +178,16 @@ export class StreamConsumer {
     await this.#options.sql.begin((tx) => insertDeadLetter(tx, letter));
     this.#options.log.error({ origin, reason }, 'a message becomes a dead letter');
   }
+}
+
+/**
+ * Rejects when the stream no longer holds a message that took long to store. In a cluster, a server that comes back without its disk
+ * makes the stream and its consumer anew, empty and with their names, while this process stays connected to another: the numbers
+ * of what it holds are those of messages that nobody has stored.
+ */
+async function requireHeld({ place, receivedAt }: ReceivedMessage, stream: DeclaredStream): Promise<void> {
+  if (performance.now() - receivedAt < MAY_BE_LOST_MS || (await holdsMessage(stream, place))) return;
+  throw new LogStreamGoneError('the stream no longer has what was stored, so that is not acknowledged');
 }
 
 type DeadMessage = { kind: 'dead'; origin: string; reason: string; entry: Buffer };

@@ -6,10 +6,14 @@
 import { createInbox, type Msg, type NatsConnection, type Subscription } from '@nats-io/transport-node';
 import { LOG_STREAM } from '#core/contracts/channels.ts';
 import { type ConnectionMonitor, DisconnectedError } from '../../nats/mod.ts';
+import type { MessagePlace } from './log-stream.ts';
 
 /** A message that is this process's to store, until it is acknowledged or released, or its time for that is over. */
 export type ReceivedMessage = {
   data: Uint8Array;
+  place: MessagePlace;
+  /** When it came, in milliseconds of `performance.now()`. */
+  receivedAt: number;
   /** Messages behind it in the stream when it was sent. */
   pending: number;
   /** Says that the message is stored: the stream removes it. */
@@ -141,7 +145,8 @@ export class LogReader {
     };
     return {
       data,
-      pending: pendingBehind(reply!),
+      receivedAt: performance.now(),
+      ...readReply(reply!),
       acknowledge: respond('+ACK'),
       extend: respond('+WPI'),
       release: respond('-NAK'),
@@ -150,10 +155,15 @@ export class LogReader {
 }
 
 /**
- * Reads the number of pending messages in a reply subject of JetStream: `$JS.ACK.<stream>.<consumer>.<delivered>.<stream sequence>.
- * <consumer sequence>.<time>.<pending>`, or with domain and account before the stream and a token behind, see the server's ADR-15.
+ * Reads a reply subject of JetStream: `$JS.ACK.<stream>.<consumer>.<delivered>.<stream sequence>.<consumer sequence>.<nanoseconds>.
+ * <pending>`, or with domain and account before the stream and a token behind, see the server's ADR-15.
  */
-function pendingBehind(reply: string): number {
+function readReply(reply: string): Pick<ReceivedMessage, 'place' | 'pending'> {
   const tokens = reply.split('.');
-  return Number(tokens[tokens.length === 9 ? 8 : 10]) || 0;
+  const pendingAt = tokens.length === 9 ? 8 : 10;
+  const [sequence, , nanoseconds, pending] = tokens.slice(pendingAt - 3, pendingAt + 1);
+  return {
+    place: { sequence: Number(sequence), storedMs: Math.floor(Number(nanoseconds) / 1_000_000) },
+    pending: Number(pending) || 0,
+  };
 }

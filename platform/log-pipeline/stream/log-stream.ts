@@ -124,8 +124,9 @@ async function declareStream(manager: JetStreamManager): Promise<boolean> {
     const code = jetStreamErrorCode(error) ?? 0;
     if (code !== STREAM_NAME_IN_USE && !NO_ROOM_FOR_STREAM.includes(code)) throw error;
     // A server looks for room first: an operator may have made the stream with fewer bytes, for which there is some.
-    const { config } = await manager.streams.info(LOG_STREAM).catch(() => {
-      throw error;
+    const { config } = await manager.streams.info(LOG_STREAM).catch((reason: unknown) => {
+      // That the stream is there says nothing about why it cannot be looked at, as while a cluster has no leader of it.
+      throw code === STREAM_NAME_IN_USE ? reason : error;
     });
     requireEssentials(config);
     // Earlier builds declared the stream without these two. Setting them costs nothing; a user without the right goes on as before.
@@ -207,6 +208,23 @@ export async function awaitsLostMessage({ manager, consumer }: DeclaredStream): 
   if (ack_floor.consumer_seq === 0) return num_ack_pending > state.messages;
   if (ack_floor.stream_seq >= state.last_seq) return false;
   return (await manager.streams.getMessage(LOG_STREAM, { seq: ack_floor.stream_seq + 1 })) === null;
+}
+
+/** What tells a message of the stream from all others, also from one that has its number after the stream was emptied. */
+export type MessagePlace = {
+  sequence: number;
+  /** When the stream took it, in whole milliseconds since the epoch. */
+  storedMs: number;
+};
+
+/** Returns whether the stream still holds a message. */
+export async function holdsMessage(
+  { manager }: Pick<DeclaredStream, 'manager'>,
+  { sequence, storedMs }: MessagePlace,
+): Promise<boolean> {
+  const found = await manager.streams.getMessage(LOG_STREAM, { seq: sequence });
+  // Its time has nanoseconds, which a double does not hold.
+  return found !== null && Math.abs(found.time.getTime() - storedMs) <= 1;
 }
 
 /** Numbers of messages: of the last one in the stream, and of the one up to which all are acknowledged. */

@@ -1,12 +1,13 @@
 /** The JetStream stream that log entries travel in: its declaration, its messages, and reading them. */
 export { checkNats } from './check.ts';
-export { LogReader, type ReceivedMessage } from './log-reader.ts';
+export { LogReader, LogStreamGoneError, type ReceivedMessage } from './log-reader.ts';
 export {
   ACK_WAIT_MS,
   awaitsLostMessage,
   type DeclaredStream,
   declareLogStream,
   deleteConsumer,
+  holdsMessage,
   jetStreamErrorCode,
   readPositions,
   type StreamPositions,
