@@ -15,7 +15,13 @@ export function useUsage(text: string) {
   const { dataKey, ...usage } = useResource(
     KEY + text,
     (signal) =>
-      call<UsageJson[]>('GET', `/v1/rate-limit/usage?search=${encodeURIComponent(text)}`, undefined, signal),
+      // Without a text there is no parameter: during an upgrade the answer may come from an API that does not know it.
+      call<UsageJson[]>(
+        'GET',
+        `/v1/rate-limit/usage${text && `?search=${encodeURIComponent(text)}`}`,
+        undefined,
+        signal,
+      ),
     { everyMs: EVERY_MS },
   );
   return { ...usage, isOfText: dataKey !== KEY };
