@@ -9,6 +9,7 @@ import { nextTheme, preferences } from '../../state/preferences.ts';
 import { useLater } from '../later/use-later.ts';
 import { attempt, Toasts } from '../toast/toast.tsx';
 import { isCurrent, NAVIGATION, NAVIGATION_GROUPS, type NavigationItem } from './navigation.ts';
+import { usePageTitle } from './page-title.ts';
 
 const loadKeySheet = () => import('../later/asked.ts').then(({ KeySheet }) => KeySheet);
 const loadPalette = () => import('../later/asked.ts').then(({ Palette }) => Palette);
@@ -72,6 +73,7 @@ export function Frame({ me, children }: { me: Me; children: ComponentChildren })
   // Before the paint: later it would close a menu that was opened since.
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page closes the menu
   useLayoutEffect(() => setMenuOpen(false), [path]);
+  usePageTitle();
   useKeys('Everywhere', {
     '?': { what: 'This sheet', run: showKeys },
     'Mod+k': { what: 'Go to a page or an id', run: () => setPaletteOpen(true), whileTyping: true },
