@@ -59,18 +59,20 @@ const FIXED: readonly GridColumn[] = [
     sort: 'created_at',
     format: (value: string, nowMs) => shortTime(value, nowMs),
   }),
-  own('response_status', { title: 'Status', widthRem: 6, field: 'status' }),
+  own('response_status', { title: 'Status', widthRem: 5.5, field: 'status' }),
   own('model', { title: 'Model', widthRem: 10, field: 'model_used' }),
   own('provider', { title: 'Provider', widthRem: 6.5, field: 'provider' }),
   own('request_user_id', { title: 'User', widthRem: 6.5, field: 'user' }),
-  own('delay_ms', { title: 'Latency', widthRem: 5.5, sort: 'latency', ...duration }),
+  // Wide enough for 59 min 59 s.
+  own('delay_ms', { title: 'Latency', widthRem: 7, sort: 'latency', ...duration }),
   own('time_to_first_token', {
     title: 'First token',
-    widthRem: 6,
+    widthRem: 7,
     sort: 'time_to_first_token',
     ...duration,
   }),
-  own('total_tokens', { title: 'Tokens', widthRem: 4.5, sort: 'tokens', ...wholeNumber }),
+  // Wide enough for a context of millions.
+  own('total_tokens', { title: 'Tokens', widthRem: 6.25, sort: 'tokens', ...wholeNumber }),
   own('prompt_tokens', { title: 'Prompt tokens', widthRem: 6.5, sort: 'prompt_tokens', ...wholeNumber }),
   own('completion_tokens', {
     title: 'Completion tokens',
@@ -96,8 +98,8 @@ const FIXED: readonly GridColumn[] = [
         .map(([key, score]) => `${key} ${score}`)
         .join(', '),
   }),
-  own('preview_in', { title: 'Input', widthRem: 9, isWide: true }),
-  own('preview_out', { title: 'Output', widthRem: 9, isWide: true }),
+  own('preview_in', { title: 'Input', widthRem: 8, isWide: true }),
+  own('preview_out', { title: 'Output', widthRem: 8, isWide: true }),
   own('session_id', { title: 'Session', widthRem: 9, field: 'session' }),
   own('session_name', { title: 'Session name', widthRem: 9, field: 'session_name' }),
   own('session_path', { title: 'Session path', widthRem: 9, field: 'session_path' }),

@@ -10,10 +10,10 @@ import type { SessionView } from './use-view.ts';
 const COLUMNS = [
   { title: 'Path', widthRem: 18 },
   { title: 'Began', widthRem: 7.5, isNumber: true },
-  { title: 'Latency', widthRem: 6, isNumber: true },
+  { title: 'Latency', widthRem: 7, isNumber: true },
   { title: 'Requests', widthRem: 5, isNumber: true },
-  { title: 'Tokens', widthRem: 6, isNumber: true },
-  { title: 'Cost', widthRem: 6, isNumber: true },
+  { title: 'Tokens', widthRem: 7.5, isNumber: true },
+  { title: 'Cost', widthRem: 7.5, isNumber: true },
 ];
 
 type NodeRow = Extract<TreeRow, { kind: 'node' }>;

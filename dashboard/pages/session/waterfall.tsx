@@ -59,7 +59,7 @@ export function Waterfall({ view }: { view: SessionView }) {
   const columns = [
     { title: 'Request', widthRem: 15 },
     { title: <Scale axis={axis} isWhole={isWhole} />, widthRem: 18 },
-    { title: 'Latency', widthRem: 5.5, isNumber: true },
+    { title: 'Latency', widthRem: 7, isNumber: true },
     { title: 'Cost', widthRem: 7, isNumber: true },
     { title: 'So far', widthRem: 7, isNumber: true },
   ];
