@@ -40,7 +40,7 @@ function Signed() {
   const now = identity.value;
   const hasEnded = now.kind === 'signed-in' && now.hasEnded === true;
   const Login = useLater(loadLogin, now.kind === 'signed-out' || hasEnded);
-  if (now.kind === 'unknown') return null;
+  if (now.kind === 'unknown') return <p class="late">Loading…</p>;
   if (now.kind === 'failed') return <FailureNotice failure={now.failure} retry={readIdentity} />;
   if (now.kind === 'signed-out') return Login === null ? null : <Login />;
   return (

@@ -98,8 +98,17 @@ export async function call<T>(
 ): Promise<T> {
   const response = await (takeAhead([method, path, body], signal) ?? send(method, path, body, signal));
   if (!response.ok) throw await readFailure(response);
-  const { data } = (await response.json()) as { data: T };
-  return data;
+  try {
+    return ((await response.json()) as { data: T }).data;
+  } catch (error) {
+    if (signal?.aborted) throw error;
+    // Such as the page on which a proxy asks for a log-in.
+    throw new ApiFailure("The answer broke off, or is not the API's: reload the page", {
+      status: 0,
+      requestId: response.headers.get('service-request-id'),
+      retryAfterS: null,
+    });
+  }
 }
 
 /** Makes a call whose answer a later `call` of the same takes. */

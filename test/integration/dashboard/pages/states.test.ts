@@ -165,6 +165,29 @@ story(
   },
 );
 
+story('A page says that it loads while the API does not say who is logged in', async ({ t, page }) => {
+  const held = Promise.withResolvers<void>();
+  await page.route('**/v1/me', async (route) => {
+    await held.promise;
+    await route.continue();
+  });
+  await page.goto('/keys');
+  await page.getByText('Loading…').waitFor();
+  held.resolve();
+  await page.getByRole('heading', { name: 'Keys' }).waitFor();
+  await comesTo(t, () => page.getByText('Loading…').count(), 0);
+});
+
+story("A page that a proxy answers in the API's place says so", async ({ page }) => {
+  const form = { status: 200, contentType: 'text/html', body: '<h1>Log in to the proxy</h1>' };
+  for (const path of ['/', '/requests', '/keys']) {
+    await page.route(isCall, (route) => route.fulfill(form));
+    await page.goto(path);
+    await page.getByRole('alert').getByText("is not the API's").first().waitFor();
+    await page.unrouteAll({ behavior: 'wait' });
+  }
+});
+
 const EMPTY: readonly Known[] = [
   { path: '/', shows: 'No request yet' },
   { path: '/requests', shows: 'No request yet' },
@@ -172,14 +195,15 @@ const EMPTY: readonly Known[] = [
   { path: '/users', shows: 'No user yet' },
   { path: '/users/nobody', shows: 'nobody' },
   { path: '/evaluators', shows: 'No evaluators yet' },
-  { path: '/prompts', shows: 'No prompt is stored yet' },
+  { path: '/prompts', shows: 'Calls can name one' },
   { path: '/datasets', shows: 'No datasets yet' },
   { path: '/experiments', shows: 'No experiments yet' },
   { path: '/experiments/new', shows: 'There is no dataset yet' },
   { path: '/experiments/compare', shows: 'Pick up to four experiments' },
   { path: '/review', shows: 'No review queue yet' },
   { path: '/review?tab=criteria', shows: 'No criterion yet' },
-  { path: '/limits', shows: 'No limit is in use' },
+  { path: '/limits', shows: 'Service-RateLimit-Policy' },
+  { path: '/system', shows: 'You have no stored request yet' },
   { path: '/webhooks', shows: 'There is no webhook' },
   { path: '/alerts', shows: 'There is no alert' },
   { path: '/dead-letters', shows: 'There are no dead letters' },
