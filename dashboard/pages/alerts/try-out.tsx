@@ -1,7 +1,7 @@
 /** What an alert would have done in the last hours, and how its value stands to its threshold now. */
 import type { AlertBody, AlertTestJson } from '#core/contracts/alert.ts';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { count } from '../../parts/formats/numbers.ts';
+import { plural } from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { groupText, isBeyond, valueText } from './words.ts';
 
@@ -43,8 +43,8 @@ export function TryOut({ alert, result, hours }: { alert: AlertBody; result: Ale
     <section class="card" aria-label="Try-out">
       <Now alert={alert} values={values} />
       <p>
-        In the last {hours} hours it would have fired {count(fired.length)}{' '}
-        {fired.length === 1 ? 'time' : 'times'} ({count(evaluations)} evaluations
+        In the last {hours} hours it would have fired {plural(fired.length, 'time')} (
+        {plural(evaluations, 'evaluation')}
         {!is_complete && ', not all of them: the time limit was reached'}).
       </p>
       <ul>

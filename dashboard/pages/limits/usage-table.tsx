@@ -106,7 +106,7 @@ export function UsageTable({
 }) {
   const empty = isOfText
     ? 'No counter has this text.'
-    : 'No limit is in use: no call within its window has had one.';
+    : 'No limit is in use: no call within its window has had one. A call gets one from its key, or names it in the header Service-RateLimit-Policy.';
   return (
     <Table
       caption="Counters of rate limits"

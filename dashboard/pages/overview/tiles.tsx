@@ -87,7 +87,7 @@ function TotalTiles({ answer, models, isLoading }: TotalTilesProps) {
       <Tile
         label="Errors"
         value={percent(errorShare.now)}
-        detail={`${count(totalOf(at('errors')))} requests`}
+        detail={plural(totalOf(at('errors')), 'request')}
         change={changeOf(errorShare.now, errorShare.before)}
         good="less"
         shape={at('errors')}

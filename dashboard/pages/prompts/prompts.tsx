@@ -172,7 +172,11 @@ export function Prompts() {
         rows={data ?? []}
         keyOf={({ id }) => id}
         isLoading={isLoading}
-        empty={isFiltered ? 'No prompt matches.' : 'No prompt is stored yet.'}
+        empty={
+          isFiltered
+            ? 'No prompt matches.'
+            : 'No prompt is stored yet. Calls can name one by its id, and give its variables.'
+        }
       />
       <Pages page={page} isLast={(data?.length ?? 0) < PAGE_SIZE} />
       {isCreating && <CreateDialog onClose={() => setCreating(false)} />}

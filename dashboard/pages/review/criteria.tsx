@@ -29,7 +29,7 @@ const COLUMNS: readonly Column<CriterionJson>[] = [
     name: 'kind',
     title: 'A grade is',
     cell: ({ kind }) => (
-      <span class="break">
+      <span class="break clamped">
         <Hostile text={kindText(kind)} />
       </span>
     ),

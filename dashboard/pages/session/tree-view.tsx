@@ -1,6 +1,6 @@
 /** The requests of a session by their path. */
 import { useMemo } from 'preact/hooks';
-import { count, dollars, milliseconds } from '../../parts/formats/numbers.ts';
+import { count, dollars, milliseconds, plural } from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { VirtualTable } from '../../parts/virtual/virtual-table.tsx';
 import { Indented, RequestLink, RequestRow, ROW_PX } from './row.tsx';
@@ -37,7 +37,7 @@ function Node({ row, index, onToggle }: { row: NodeRow; index: number; onToggle:
           </button>
           {errors > 0 && (
             <span class="chip chip-bad">
-              <span aria-hidden="true">✕</span> {count(errors)} {errors === 1 ? 'error' : 'errors'}
+              <span aria-hidden="true">✕</span> {plural(errors, 'error')}
             </span>
           )}
         </Indented>

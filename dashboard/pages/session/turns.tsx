@@ -4,7 +4,7 @@ import { useResource } from '../../client/resource.ts';
 import { Sides, TextView } from '../../parts/conversation/conversation.tsx';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { count } from '../../parts/formats/numbers.ts';
+import { count, plural } from '../../parts/formats/numbers.ts';
 import { openTurns } from '../../parts/record/open-record.ts';
 import type { TurnHead } from '../../parts/record/record-protocol.ts';
 import { useBodies } from '../../parts/record/use-bodies.ts';
@@ -74,11 +74,7 @@ function TurnView({
           Request
         </a>
       </header>
-      {seen > 0 && (
-        <p class="muted">
-          After {count(seen)} {seen === 1 ? 'message' : 'messages'} shown above
-        </p>
-      )}
+      {seen > 0 && <p class="muted">After {plural(seen, 'message')} shown above</p>}
       {turn.is_too_large ? (
         <p>
           Its bodies are too large to compare:{' '}

@@ -8,7 +8,7 @@ import { findFault } from '../../parts/form/fault.ts';
 import { Form } from '../../parts/form/form.tsx';
 import { TextField } from '../../parts/form/text-field.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { count } from '../../parts/formats/numbers.ts';
+import { count, plural } from '../../parts/formats/numbers.ts';
 import { MissingScope } from '../../parts/scope/missing-scope.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { Hostile } from '../../parts/text/hostile.tsx';
@@ -108,8 +108,8 @@ function Start({ onStarted }: { onStarted: () => void }) {
       </Form>
       {counted !== null && (
         <p role="status">
-          {count(counted.matching)} {counted.matching === 1 ? 'request passes' : 'requests pass'}{' '}
-          <code class="break">{counted.q}</code>.{' '}
+          {plural(counted.matching, 'request passes', 'requests pass')} <code class="break">{counted.q}</code>
+          .{' '}
           {counted.matching > 0 && (
             <button type="button" class="danger" onClick={() => setConfirming(true)}>
               Erase them

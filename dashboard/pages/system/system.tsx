@@ -4,7 +4,7 @@ import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { count, milliseconds, NOTHING } from '../../parts/formats/numbers.ts';
+import { count, milliseconds, NOTHING, plural } from '../../parts/formats/numbers.ts';
 import { Hostile } from '../../parts/text/hostile.tsx';
 import { Processes } from './processes.tsx';
 
@@ -35,8 +35,10 @@ function Ingest({ ingest }: SystemJson) {
       <h2>Storing</h2>
       <p class="figure">{milliseconds(ingest.lag_ms)}</p>
       <p class="muted">
-        is the age of the oldest entry that waits to be stored. Your newest request was stored{' '}
-        {ingest.newest_stored_ms === null ? 'never' : `${milliseconds(ingest.newest_stored_ms)} ago`}.
+        is the age of the oldest entry that waits to be stored.{' '}
+        {ingest.newest_stored_ms === null
+          ? 'You have no stored request yet.'
+          : `Your newest request was stored ${milliseconds(ingest.newest_stored_ms)} ago.`}
       </p>
     </section>
   );
@@ -63,8 +65,7 @@ function Breakers({ breakers }: SystemJson) {
       <ul>
         {breakers.map(({ provider, state, gateways }) => (
           <li key={provider}>
-            <Hostile text={provider} />: <span class="bad">{state}</span> in {count(gateways)}{' '}
-            {gateways === 1 ? 'gateway' : 'gateways'}
+            <Hostile text={provider} />: <span class="bad">{state}</span> in {plural(gateways, 'gateway')}
           </li>
         ))}
       </ul>

@@ -5,7 +5,7 @@ import { call } from '../../client/call.ts';
 import { useResource } from '../../client/resource.ts';
 import { facetValues, loadFieldNames } from '../../parts/facets/values-later.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
-import { count } from '../../parts/formats/numbers.ts';
+import { count, plural } from '../../parts/formats/numbers.ts';
 import { besideBar } from '../../parts/query-bar/beside-bar.ts';
 import { QueryBar } from '../../parts/query-bar/query-bar.tsx';
 import { RangePicker } from '../../parts/range/range-picker.tsx';
@@ -82,11 +82,7 @@ export function Users() {
     <div class="users">
       <div class="page-head">
         <h1>Users</h1>
-        {data !== null && (
-          <span class="muted">
-            {count(data.count)} {data.count === 1 ? 'user' : 'users'}
-          </span>
-        )}
+        {data !== null && <span class="muted">{plural(data.count, 'user')}</span>}
         <RangePicker />
         <button type="button" onClick={reload}>
           Refresh

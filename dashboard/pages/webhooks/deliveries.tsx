@@ -3,7 +3,7 @@ import type { DeliveryJson, DeliveryPage } from '#core/contracts/webhook.ts';
 import { call } from '../../client/call.ts';
 import { FailureNotice } from '../../parts/failure/failure.tsx';
 import { Moment } from '../../parts/formats/moment.tsx';
-import { milliseconds, NOTHING } from '../../parts/formats/numbers.ts';
+import { milliseconds, NOTHING, plural } from '../../parts/formats/numbers.ts';
 import { MoreButton } from '../../parts/table/more-button.tsx';
 import { type Column, Table } from '../../parts/table/table.tsx';
 import { usePages } from '../../parts/table/use-pages.ts';
@@ -29,7 +29,7 @@ function Attempts({ state, attempts, due_at, reason, isPaused }: DeliveryJson & 
       {last !== undefined && (
         <details>
           <summary>
-            {attempts.length} {attempts.length === 1 ? 'attempt' : 'attempts'}, the last{' '}
+            {plural(attempts.length, 'attempt')}, the last{' '}
             {last.status === null ? 'without an answer' : `with status ${last.status}`}
           </summary>
           <ol>

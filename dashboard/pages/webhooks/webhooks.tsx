@@ -24,7 +24,7 @@ const COLUMNS: readonly Column<WebhookJson>[] = [
     name: 'url',
     title: 'Address',
     cell: ({ id, url }) => (
-      <a class="break" href={href('/webhooks', { w: id })}>
+      <a class="break clamped" href={href('/webhooks', { w: id })}>
         <Hostile text={url} />
       </a>
     ),

@@ -4,7 +4,7 @@ import { remember } from '../../client/recent.ts';
 import { useResource } from '../../client/resource.ts';
 import { useAddress } from '../../state/address.ts';
 import { FailureNotice } from '../failure/failure.tsx';
-import { count } from '../formats/numbers.ts';
+import { count, plural } from '../formats/numbers.ts';
 import { JsonTree } from '../json/json-tree.tsx';
 import { bodiesOf } from '../record/open-record.ts';
 import type { BodySource } from '../record/use-bodies.ts';
@@ -117,7 +117,7 @@ function FirstPage({ source, side, isPlain, page }: SideProps & { page: Conversa
       {tools !== null && (
         <details class="conversation-aside">
           <summary>
-            {count(tools.count)} {tools.count === 1 ? 'tool' : 'tools'}:{' '}
+            {plural(tools.count, 'tool')}:{' '}
             {tools.names.map((name, index) => (
               <span key={index} class="chip">
                 <Hostile text={name} />

@@ -13,7 +13,7 @@ export function count(value: number | null | undefined): string {
  * A number of things, whose plural ends in s unless it is given.
  * @example plural(1, 'request') // '1 request'
  */
-export function plural(value: number, noun: string, nouns = `${noun}s`): string {
+export function plural(value: number | null, noun: string, nouns = `${noun}s`): string {
   return `${count(value)} ${value === 1 ? noun : nouns}`;
 }
 

@@ -1,7 +1,7 @@
 /** What a try-out came to. All of its texts are a judge's, a service's or a record's. */
 import type { ComponentChildren } from 'preact';
 import type { ExternalTrial, LlmTrial, PythonTrial, Trial } from '../../../client/evaluators.ts';
-import { count, decimal, dollars, milliseconds } from '../../../parts/formats/numbers.ts';
+import { count, decimal, dollars, milliseconds, plural } from '../../../parts/formats/numbers.ts';
 import { Hostile } from '../../../parts/text/hostile.tsx';
 import { TitledText } from '../titled-text.tsx';
 
@@ -32,8 +32,8 @@ function JudgeFacts({ result: { cost, usage, parse, flags } }: { result: LlmTria
       <Fact name="Cost">{dollars(cost)}</Fact>
       {usage !== null && (
         <Fact name="Judge">
-          {count(usage.calls)} {usage.calls === 1 ? 'call' : 'calls'}, {count(usage.prompt_tokens)} +{' '}
-          {count(usage.completion_tokens)} tokens
+          {plural(usage.calls, 'call')}, {count(usage.prompt_tokens)} + {count(usage.completion_tokens)}{' '}
+          tokens
         </Fact>
       )}
       {parse !== null && (

@@ -179,6 +179,12 @@ story('The largest score stays within its tile', async ({ t, page, organization 
   await comesTo(t, () => page.evaluate<number>(wider), 0);
 });
 
+story('One failed request is counted as one', async ({ page, organization }) => {
+  await organization.insert([{ status: 500 }, {}]);
+  await page.goto('/');
+  await page.locator('.tile').getByText('1 request', { exact: true }).waitFor();
+});
+
 /** Counts the pixels of a chart that have the color of a series in its legend. */
 const PIXELS = `(() => {
   const swatch = document.querySelector('.chart-swatch[data-color=series-1]');
