@@ -3,7 +3,7 @@ import { type Static, Type } from '@sinclair/typebox';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { compileFilter, type Filter, Parameters, parseFilter } from '#core/filter/mod.ts';
 import { lastOfSession } from '#core/sessions/mod.ts';
-import { LEFT_FOR_WANT_OF_MONEY } from '#platform/evaluations/mod.ts';
+import { LEFT_FOR_WANT_OF_MONEY, meanCostSoFar } from '#platform/evaluations/mod.ts';
 import { inOrganization, type TransactionSql } from '#platform/postgres/mod.ts';
 import { nanoToUsd, runStatement } from '../requests/mod.ts';
 import type { Context } from './context.ts';
@@ -91,17 +91,24 @@ async function countSessions(
   return row!;
 }
 
-/** Returns the cost of an evaluation in nano-dollars, by those so far; null: not known. */
-export async function averageCost(
+/** Versions that are looked through for one whose evaluations have a cost. */
+const MOST_VERSIONS = 10;
+
+/**
+ * Returns the cost of an evaluation in nano-dollars, by the latest of its version, or of the one before that has some; null: not
+ * known.
+ */
+export async function costSoFar(
   tx: TransactionSql,
-  organizationId: string,
-  evaluator: Pick<EvaluatorRow, 'evaluator_id' | 'scoring_type'>,
+  evaluator: Pick<EvaluatorRow, 'evaluator_id' | 'scoring_type' | 'version'>,
 ): Promise<number | null> {
   if (evaluator.scoring_type === 'PYTHON') return 0;
-  const [row] = await tx<{ cost: number | null }[]>`
-    select avg(cost_nano)::float8 as cost from assay.evaluations
-    where organization_id = ${organizationId} and evaluator_id = ${evaluator.evaluator_id} and state = 'completed'`;
-  return row!.cost;
+  const oldest = Math.max(1, evaluator.version - MOST_VERSIONS + 1);
+  for (let version = evaluator.version; version >= oldest; version -= 1) {
+    const cost = await meanCostSoFar(tx, { id: evaluator.evaluator_id, version });
+    if (cost !== null) return cost;
+  }
+  return null;
 }
 
 /** Counts and estimates; schedules nothing. */
@@ -134,7 +141,7 @@ export async function dryRun(
               matching: matchingRequests,
             }),
           };
-    const cost = await averageCost(tx, organizationId, evaluator);
+    const cost = await costSoFar(tx, evaluator);
     const count = Math.min(limit ?? Number.POSITIVE_INFINITY, Math.max(0, matching - scored));
     return {
       matching,

@@ -15,7 +15,7 @@ import { createVersions, type Versions } from './versions.ts';
 export * from './bodies.ts';
 export { findConfusion } from './confusion.ts';
 export { findDisagreements } from './disagreements.ts';
-export { averageCost, DryRunJson } from './dry-run.ts';
+export { DryRunJson } from './dry-run.ts';
 export { EvaluationJson } from './evaluation-json.ts';
 export { EvaluatorJson } from './evaluator-json.ts';
 export { createJudgeModelCheck } from './judge-models.ts';

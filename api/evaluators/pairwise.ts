@@ -1,10 +1,10 @@
 /** Pairwise judging: each item of two experiments is judged in both orders, by evaluations as any others. */
 import { type Static, Type } from '@sinclair/typebox';
-import { textUsage } from '#core/chat/mod.ts';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type PairwiseBody, type PairwiseDryRunJson, WinRateJson } from '#core/contracts/pairwise.ts';
 import { closed, Nullable } from '#core/contracts/shapes.ts';
 import { laneOf } from '#core/evaluations/mod.ts';
+import { estimateJudgment, type JudgedSize } from '#core/experiments/mod.ts';
 import { BUILT_IN_CATALOG } from '#core/models/mod.ts';
 import { LEFT_FOR_WANT_OF_MONEY, orTakeOver } from '#platform/evaluations/mod.ts';
 import type { Sides } from '#platform/experiments/mod.ts';
@@ -13,7 +13,7 @@ import { readUuid, unknown } from '../ids.ts';
 import { nanoToUsd } from '../requests/mod.ts';
 import { announceEvaluations } from './announce-work.ts';
 import type { Context } from './context.ts';
-import { averageCost } from './dry-run.ts';
+import { costSoFar } from './dry-run.ts';
 import type { EvaluatorRow } from './evaluator-json.ts';
 import { pairsOf, winRates } from './pairs.ts';
 import { requireEvaluator } from './rules.ts';
@@ -41,8 +41,6 @@ export type Pairwise = {
 const PRIORITY = 2;
 /** Judgments of one organization that wait: those of 25,000 pairs. */
 const MAX_OPEN_JUDGMENTS = 50_000;
-/** Tokens of a judge's rules and form, and of a verdict with its reasoning: of typical calls. */
-const ASSUMED_TOKENS = { rules: 400, verdict: 150 } as const;
 
 async function readSides(tx: TransactionSql, organizationId: string, body: PairwiseBody): Promise<Sides> {
   const [baselineId, candidateId] = [
@@ -98,8 +96,8 @@ async function dryRun(
           and e.probe = '' and not ${tx.unsafe(LEFT_FOR_WANT_OF_MONEY)}) made`;
   const { pairs, judged, promptTokens, answerTokens } = sums!;
   const each =
-    (await averageCost(tx, organizationId, evaluator)) ??
-    assumedCost(evaluator, ASSUMED_TOKENS.rules + promptTokens + answerTokens, atMs);
+    (await costSoFar(tx, evaluator)) ??
+    assumedCost(evaluator, { promptTokens, answerTokens: answerTokens / 2 }, atMs);
   const judgments = 2 * pairs;
   return {
     pairs,
@@ -109,19 +107,14 @@ async function dryRun(
   };
 }
 
-/** Returns the cost of one judgment in nano-dollars by the prices of its judge and its jury; null: one of them is not known. */
-function assumedCost({ llm_template }: EvaluatorRow, promptTokens: number, atMs: number): number | null {
-  let sum = 0;
-  for (const name of [llm_template!.model, ...(llm_template!.jury?.models ?? [])]) {
-    const called = BUILT_IN_CATALOG.providerOf(name);
-    if (called === null) return null;
-    const usage = textUsage(Math.round(promptTokens), ASSUMED_TOKENS.verdict);
-    const { provider, model } = called;
-    const cost = BUILT_IN_CATALOG.costOf({ provider, models: [model], usage, atMs });
-    if (cost === null) return null;
-    sum += cost.nano;
-  }
-  return sum;
+/** Returns the likely cost of one judgment in nano-dollars by the prices of its judge and its jury; null: one of them is not known. */
+function assumedCost(
+  { scoring_type, scope, llm_template }: EvaluatorRow,
+  size: JudgedSize,
+  atMs: number,
+): number | null {
+  const judges = { scoringType: scoring_type, scope, template: llm_template!, criteria: [] };
+  return estimateJudgment(BUILT_IN_CATALOG, judges, size, atMs)?.likelyNano ?? null;
 }
 
 async function refuseTooMany(tx: TransactionSql, organizationId: string): Promise<void> {

@@ -4,18 +4,20 @@ import type { Target } from '#core/contracts/experiment.ts';
 import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
 import { nanoToUsd } from '#core/contracts/money.ts';
 import {
-  type CalledTarget,
   costOfBody,
   estimateCost,
+  type JudgedSize,
+  longestTokens,
   mostCompletionTokens,
   type Prices,
   requestOf,
 } from '#core/experiments/mod.ts';
 import type { JsonObject } from '#core/json/mod.ts';
 import { detectableDifference, finiteProduct, type Interval, sampleDeviation } from '#core/statistics/mod.ts';
+import { readJudgmentPrices } from '#platform/evaluations/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { inTurns } from '#platform/process/turns.ts';
-import { averageCost, findScoreRanges } from '../evaluators/mod.ts';
+import { findScoreRanges } from '../evaluators/mod.ts';
 import type { Skipped } from './from-log.ts';
 import { type Grader, gradersOf } from './graders.ts';
 import { type Used, withCriteria } from './measured.ts';
@@ -66,7 +68,10 @@ export async function estimateExperiment(tx: TransactionSql, made: Made): Promis
   const { items, runs, groups, target } = experiment!;
   const graders = await gradersOf(tx, experimentId);
   const isCalled = target.kind !== 'recorded' && target.kind !== 'external';
-  const sampled = isCalled ? await sampleItems(tx, experimentId) : [];
+  const sampled = await sampleItems(tx, experimentId);
+  const priced = await priceSample(made, target, sampled);
+  const calls = isCalled ? runs : 0;
+  const judges = await judgeCosts(tx, made, { graders, runs, priced });
   const used = await withCriteria(tx, organizationId, graders);
   const ranges = await findScoreRanges(tx, organizationId, used);
   const detectable = [];
@@ -77,9 +82,10 @@ export async function estimateExperiment(tx: TransactionSql, made: Made): Promis
   return {
     items,
     skipped,
-    runs: isCalled ? runs : 0,
-    ...(isCalled ? await costs(made, target, sampled, runs) : { answers_cost_usd: 0, at_most_usd: 0 }),
-    judge_cost_usd: await judgeCost(tx, organizationId, { experimentId, graders, runs }),
+    runs: calls,
+    answers_cost_usd: usdOf(scaledUp(priced.likely, calls)),
+    at_most_usd: usdOf(add(scaledUp(priced.most, calls), judges.most)),
+    judge_cost_usd: usdOf(judges.likely),
     duration_ms: isCalled ? durationOf(sampled, runs / experiment!.concurrency) : 0,
     groups,
     detectable,
@@ -111,48 +117,61 @@ async function sampleItems(tx: TransactionSql, experimentId: string): Promise<Sa
      where coalesce(before, 0) < ${SAMPLED_BYTES} order by position`;
 }
 
-/** Prices the calls by the items of a sample. */
-async function costs(
+/** What the calls of a sample cost, and how large their answers are for judges. Null: a price is not known. */
+type Priced = {
+  likely: (number | null)[];
+  most: (number | null)[];
+  likelySizes: JudgedSize[];
+  mostSizes: JudgedSize[];
+};
+
+/** Prices the calls of a sample; recorded answers, and those of jobs, cost nothing. */
+async function priceSample(
   { prices, nowMs }: Made,
-  target: CalledTarget,
+  target: Target,
   sampled: readonly Sampled[],
-  runs: number,
-): Promise<{ answers_cost_usd: number | null; at_most_usd: number | null }> {
-  const likely: (number | null)[] = [];
-  const most: (number | null)[] = [];
-  const addCosts = ({ request, metadata, promptTokens, completionTokens }: Sampled): void => {
+): Promise<Priced> {
+  const priced: Priced = { likely: [], most: [], likelySizes: [], mostSizes: [] };
+  const isCalled = target.kind !== 'recorded' && target.kind !== 'external';
+  const add = ({ request, metadata, promptTokens, completionTokens }: Sampled): void => {
     if (request === null) return;
     const item = {
       request: JSON.parse(request) as JsonObject,
       metadata: JSON.parse(metadata) as JsonObject,
     };
-    const call = requestOf(target, item);
+    const call = isCalled ? requestOf(target, item) : { body: item.request };
     if ('skipped' in call) return;
+    const limit = mostCompletionTokens(call.body) ?? Number.POSITIVE_INFINITY;
     const tokens = {
       prompt: promptTokens ?? Math.ceil(Buffer.byteLength(JSON.stringify(call.body)) / BYTES_PER_TOKEN),
-      completion: Math.min(
-        completionTokens ?? ANSWER_TOKENS,
-        mostCompletionTokens(call.body) ?? Number.POSITIVE_INFINITY,
-      ),
+      completion: Math.min(completionTokens ?? ANSWER_TOKENS, limit),
     };
-    likely.push(costOfBody(prices, call.body, tokens, nowMs));
-    most.push(estimateCost(prices, target, item, nowMs));
+    const longest = longestTokens(call.body);
+    priced.likelySizes.push({ promptTokens: tokens.prompt, answerTokens: tokens.completion });
+    priced.mostSizes.push({ promptTokens: longest.prompt, answerTokens: longest.completion });
+    if (!isCalled) return;
+    priced.likely.push(costOfBody(prices, call.body, tokens, nowMs));
+    priced.most.push(estimateCost(prices, target, item, nowMs));
   };
   let done = 0;
   await inTurns(() => {
     const next = sampled[done];
-    if (next !== undefined) addCosts(next);
+    if (next !== undefined) add(next);
     done += 1;
     return done >= sampled.length;
   });
-  const scaled = (values: (number | null)[]) => {
-    if (values.length === 0) return 0;
-    if (values.includes(null)) return null;
-    const sum = (values as number[]).reduce((total, value) => total + value, 0);
-    return nanoToUsd(String(Math.round((sum / values.length) * runs)));
-  };
-  return { answers_cost_usd: scaled(likely), at_most_usd: scaled(most) };
+  return priced;
 }
+
+/** Returns the sum of so many values of which these are a sample; null: one of them is not known. */
+function scaledUp(values: readonly (number | null)[], count: number): number | null {
+  if (values.length === 0 || count === 0) return 0;
+  if (values.includes(null)) return null;
+  const sum = (values as number[]).reduce((total, value) => total + value, 0);
+  return (sum / values.length) * count;
+}
+
+const usdOf = (nano: number | null) => (nano === null ? null : nanoToUsd(String(Math.round(nano))));
 
 /** Returns the time of so many rounds of calls; null: no latency is known. */
 function durationOf(sampled: readonly Sampled[], rounds: number): number | null {
@@ -162,24 +181,31 @@ function durationOf(sampled: readonly Sampled[], rounds: number): number | null 
   return Math.round(mean * Math.max(1, rounds));
 }
 
-/** Returns what judges cost: of the calls to come, and of recorded answers that are not graded yet. */
-async function judgeCost(
+/** Returns what judges cost: of the calls to come, and of recorded answers that are not graded yet. Null: it is not known. */
+async function judgeCosts(
   tx: TransactionSql,
-  organizationId: string,
-  { experimentId, graders, runs }: { experimentId: string; graders: readonly Grader[]; runs: number },
-): Promise<number | null> {
+  { organizationId, experimentId, prices, nowMs }: Made,
+  { graders, runs, priced }: { graders: readonly Grader[]; runs: number; priced: Priced },
+): Promise<{ likely: number | null; most: number | null }> {
   const scheduled = await tx<{ id: string; count: number }[]>`
     select evaluator_id as id, count(*)::int4 as count from assay.evaluations
      where run_id in (select unnest(array[x.experiment_id, x.baseline_experiment_id])
                         from assay.experiments x where x.experiment_id = ${experimentId})
        and state = 'pending' group by evaluator_id`;
-  let nano = 0;
-  for (const { id, scoringType } of graders) {
-    const cost = await averageCost(tx, organizationId, { evaluator_id: id, scoring_type: scoringType });
-    if (cost === null) return null;
-    nano += cost * (runs + (scheduled.find((one) => one.id === id)?.count ?? 0));
+  const judgments = await readJudgmentPrices(tx, organizationId, graders, { prices, atMs: nowMs });
+  const sums = { likely: [] as (number | null)[], most: [] as (number | null)[] };
+  for (const [id, price] of judgments) {
+    const count = runs + (scheduled.find((one) => one.id === id)?.count ?? 0);
+    const likely = priced.likelySizes.map((size) => price.of(size)?.likelyNano ?? null);
+    const most = priced.mostSizes.map((size) => price.of(size)?.mostNano ?? null);
+    sums.likely.push(scaledUp(likely, count));
+    sums.most.push(scaledUp(most, count));
   }
-  return nanoToUsd(String(Math.round(nano)));
+  return { likely: add(...sums.likely), most: add(...sums.most) };
+}
+
+function add(...values: (number | null)[]): number | null {
+  return values.includes(null) ? null : (values as number[]).reduce((total, value) => total + value, 0);
 }
 
 /** An evaluator in the version that grades, with its scale; null: it names none. */

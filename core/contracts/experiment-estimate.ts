@@ -14,10 +14,13 @@ export const ExperimentEstimateJson = Type.Object(
       Type.Number(),
       'By the tokens of the requests that the items were made from, else by the length of their texts and 500 tokens of answer; null: no price of the model is known',
     ),
-    at_most_usd: Nullable(Type.Number(), 'What the budget reserves for the calls'),
+    at_most_usd: Nullable(
+      Type.Number(),
+      'What the budget reserves for the calls and the judgments of their answers; null: a price is not known',
+    ),
     judge_cost_usd: Nullable(
       Type.Number(),
-      'By what evaluations of these evaluators cost so far; null: not known',
+      'By what the latest evaluations of these versions cost, and where there are none by the lengths of their prompts and of what they judge; null: a price of a judge is not known',
     ),
     duration_ms: Nullable(
       Type.Number(),

@@ -5,7 +5,7 @@ import { type Catalog, LONGEST_LIST, MAX_MODELS } from '../models/mod.ts';
 import { type CalledTarget, type ItemContent, requestOf } from './request-of.ts';
 
 /** No text has more tokens than bytes, and English has a quarter; half of the bytes is more than nearly every text has. */
-const BYTES_PER_TOKEN = 2;
+export const BYTES_PER_TOKEN = 2;
 /** Length of an answer to a call that sets no limit of its own. */
 const DEFAULT_COMPLETION_TOKENS = 4_096;
 /** Larger numbers in an item mean "without limit", or nothing: no provider takes them. */
@@ -59,7 +59,7 @@ function costOf(
 }
 
 /** Returns more tokens than nearly every call of this body has. */
-function longestTokens(body: JsonObject): CallTokens {
+export function longestTokens(body: JsonObject): CallTokens {
   return {
     prompt: Math.ceil(Buffer.byteLength(JSON.stringify(body)) / BYTES_PER_TOKEN),
     completion: mostCompletionTokens(body) ?? choicesOf(body) * DEFAULT_COMPLETION_TOKENS,

@@ -8,3 +8,4 @@ export { isSampled, samplingPoint } from './sampling.ts';
 export type { StoredSession, StoredTurn } from './session.ts';
 export { readSubject, type StoredRecord } from './subject.ts';
 export { jsonAsData, parseTemplate, renderTemplate } from './template.ts';
+export { MAX_VERDICT_TOKENS } from './verdict-tokens.ts';

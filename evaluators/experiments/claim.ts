@@ -5,12 +5,19 @@
  * An experiment's row stays locked while its runs are claimed, so that its concurrency and its budget hold whichever
  * processes claim at once.
  */
-import type { CalledTarget, ItemContent } from '#core/experiments/mod.ts';
+import {
+  type CalledTarget,
+  type ItemContent,
+  longestTokens,
+  type Prices,
+  requestOf,
+} from '#core/experiments/mod.ts';
 import { type JsonObject, parseExactJson } from '#core/json/mod.ts';
+import { type JudgmentPrice, readJudgmentPrices } from '#platform/evaluations/mod.ts';
 import { completeExperiment } from '#platform/experiments/mod.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { fairShares, LEASE_MS } from '../queue/mod.ts';
+import { fairShares, LEASE_MS, reservedForCalls, reservedForJudgments } from '../queue/mod.ts';
 import type { Claimed, Room } from '../worker/mod.ts';
 import { endsEarly, type LookedAt } from './early-stop.ts';
 import type { ExperimentJob, RunKey } from './job.ts';
@@ -18,12 +25,12 @@ import type { ExperimentJob, RunKey } from './job.ts';
 export type ClaimOptions = {
   /** Returns an upper estimate of what a call costs in nano-dollars; null: its price is not known. */
   estimate(target: CalledTarget, item: ItemContent): number | null;
+  /** Prices judgments before they are made. */
+  prices: Prices;
+  nowMs(): number;
   /** Called with the error of a claim that failed, which keeps back the runs of that organization alone. */
   onFailed(organizationId: string, error: unknown): void;
 };
-
-/** How long a call that was begun counts as spent while its record is not stored: longer than a call may take. */
-const RESERVED_FOR = '15 minutes';
 
 type Due = RunKey & { claim: number; attempt: number; callId: string | null };
 
@@ -33,10 +40,11 @@ type Experiment = {
   target: CalledTarget;
   usesCache: boolean;
   room: number;
-  /** What may be spent yet, in nano-dollars; null: no limit. */
+  /** What may be spent yet beside the judgments that are open, in nano-dollars; null: no limit. */
   leftNano: number | null;
   /** Calls whose cost is not known yet. */
   open: number;
+  evaluators: { id: string; version: number }[];
 } & LookedAt;
 
 /** Claims due runs, in the order of their experiments' seeds. */
@@ -119,16 +127,13 @@ async function lockExperiment(tx: TransactionSql, experimentId: string): Promise
     select x.experiment_id as "experimentId", x.organization_id as "organizationId", x.target,
            x.cache = 'on' as "usesCache", x.concurrency - held.count as room,
            (x.max_cost_nano - x.spent_nano - x.judge_spent_nano - reserved.nano)::float8 as "leftNano",
-           held.count + reserved.count as open, x.early_stop as "earlyStop", x.looked_runs as "lookedRuns",
+           held.count + reserved.count as open, x.evaluators, x.early_stop as "earlyStop", x.looked_runs as "lookedRuns",
            x.looked_pairs as "lookedPairs"
       from assay.experiments x
      cross join lateral (
        select count(*)::int4 as count from assay.experiment_runs r
         where r.experiment_id = x.experiment_id and r.state = 'running' and r.due_at > now()) held
-     cross join lateral (
-       select coalesce(sum(c.cost_nano), 0) as nano, count(*)::int4 as count from assay.experiment_calls c
-        where c.experiment_id = x.experiment_id and not c.is_recorded
-          and c.begun_at > now() - ${RESERVED_FOR}::interval) reserved
+     cross join lateral (${reservedForCalls(tx)}) reserved
      where x.experiment_id = ${experimentId}`;
   return experiment!;
 }
@@ -165,14 +170,15 @@ async function adoptAnswered(
 /** An item, with its request and metadata as JSON texts; the request is null once its content was erased. */
 type ItemRow = { itemId: string; request: string | null; metadata: string };
 
-/** Claims the due runs that the budget admits, and notes what their calls may cost. */
+/** Claims the due runs that the budget admits, and notes what their calls, and the judgments of their answers, may cost. */
 async function claimWithinBudget(
   tx: TransactionSql,
   experiment: Experiment,
   due: readonly Due[],
-  { estimate }: ClaimOptions,
+  { estimate, prices, nowMs }: ClaimOptions,
 ): Promise<ExperimentJob[]> {
   if (due.length === 0) return [];
+  const { leftNano: admitted, open, judgments } = await admit(tx, experiment, { prices, nowMs });
   const { experimentId, organizationId, target, usesCache } = experiment;
   const rows = await tx<ItemRow[]>`
     select i.item_id as "itemId", i.request, i.metadata
@@ -183,7 +189,7 @@ async function claimWithinBudget(
   const items = new Map(rows.map((row) => [row.itemId, row]));
   const jobs: ExperimentJob[] = [];
   const costs: number[] = [];
-  let leftNano = experiment.leftNano;
+  let leftNano = admitted;
   for (const one of due) {
     const row = items.get(one.itemId);
     const item =
@@ -193,15 +199,45 @@ async function claimWithinBudget(
             request: parseExactJson(row.request) as JsonObject,
             metadata: parseExactJson(row.metadata) as JsonObject,
           };
-    const cost = item === null ? 0 : (estimate(target, item) ?? 0);
+    const cost = item === null ? 0 : (estimate(target, item) ?? 0) + judgmentsOf(judgments, target, item);
     if (leftNano !== null && (leftNano <= 0 || cost > leftNano)) break;
     if (leftNano !== null) leftNano -= cost;
     costs.push(cost);
     jobs.push({ ...one, organizationId, callId: newRequestId(), target, usesCache, item });
   }
-  if (jobs.length === 0 && experiment.open === 0) await endForBudget(tx, experimentId);
+  if (jobs.length === 0 && open === 0) await endForBudget(tx, experimentId);
   if (jobs.length > 0) await writeClaims(tx, experiment, jobs, costs);
   return jobs;
+}
+
+/** What a locked experiment may spend yet, what is under way for it, and what its judgments cost; of one without a limit nothing is read. */
+type Admitted = { leftNano: number | null; open: number; judgments: readonly JudgmentPrice[] };
+
+async function admit(
+  tx: TransactionSql,
+  { experimentId, organizationId, leftNano, open, evaluators }: Experiment,
+  { prices, nowMs }: Pick<ClaimOptions, 'prices' | 'nowMs'>,
+): Promise<Admitted> {
+  if (leftNano === null || leftNano <= 0) return { leftNano, open, judgments: [] };
+  const judgments = await readJudgmentPrices(tx, organizationId, evaluators, { prices, atMs: nowMs() });
+  if (judgments.size === 0) return { leftNano, open, judgments: [] };
+  const reserved = await reservedForJudgments(tx, experimentId, judgments, {
+    states: ['pending', 'running'],
+  });
+  return {
+    leftNano: leftNano - reserved.nano,
+    open: open + reserved.count,
+    judgments: [...judgments.values()],
+  };
+}
+
+/** Returns the most that the judgments of an item's answer are likely to cost. */
+function judgmentsOf(judgments: readonly JudgmentPrice[], target: CalledTarget, item: ItemContent): number {
+  if (judgments.length === 0) return 0;
+  const request = requestOf(target, item);
+  if ('skipped' in request) return 0;
+  const { prompt: promptTokens, completion: answerTokens } = longestTokens(request.body);
+  return judgments.reduce((sum, price) => sum + (price.of({ promptTokens, answerTokens })?.mostNano ?? 0), 0);
 }
 
 async function writeClaims(

@@ -42,6 +42,8 @@ export function startExperiments(options: ExperimentsOptions): Experiments {
       claim: (room) =>
         claimRuns(sql, room, {
           estimate: (target, item) => estimateCost(catalog, target, item, clock.now()),
+          prices: catalog,
+          nowMs: () => clock.now(),
           onFailed: (organizationId, error) =>
             log.error(
               { organizationId, error: describeError(error) },

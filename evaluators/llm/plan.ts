@@ -1,5 +1,7 @@
 /** Plans: the features that a judge's request uses, and the memory of models that refuse some of them. */
+
 import { LRUCache } from 'lru-cache';
+import { MAX_VERDICT_TOKENS } from '#core/scoring/mod.ts';
 
 /**
  * The form in which the verdict is requested, best first: by a tool that the judge must call, by a schema that its answer
@@ -19,8 +21,6 @@ export type JudgePlan = {
   readonly hasSystemMessage: boolean;
 };
 
-/** A reasoning and a score take a few hundred tokens; the rest lets models think first. */
-const MAX_TOKENS = 2_048;
 /** The limit after an answer was cut short. */
 const MORE_TOKENS = 8_192;
 
@@ -30,7 +30,7 @@ export const FIRST_PLAN: JudgePlan = {
   mode: 'tool',
   sendsTemperature: true,
   limitName: 'max_tokens',
-  maxTokens: MAX_TOKENS,
+  maxTokens: MAX_VERDICT_TOKENS,
   hasSystemMessage: true,
 };
 

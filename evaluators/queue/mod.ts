@@ -3,6 +3,7 @@ export { claim, fairShares } from './claim.ts';
 export type { Job, JobRequest } from './job.ts';
 export { LEASE_MS, releaseLeases, renewLeases } from './leases.ts';
 export { MAX_BODY_BYTES } from './load-jobs.ts';
+export { holdToBudgets, reservedForCalls, reservedForJudgments } from './run-budgets.ts';
 export { loadSessions } from './sessions.ts';
 export { settle } from './settle.ts';
 export {
@@ -14,4 +15,5 @@ export {
   PAUSED,
   postponed,
   skipped,
+  WAITING,
 } from './transition.ts';

@@ -2,7 +2,7 @@
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 
 const REQUEST =
-  'request_id, source, status, truncated, error_code, model, inputs, properties_folded, expected';
+  'request_id, source, status, truncated, error_code, model, inputs, properties_folded, expected, prompt_tokens, completion_tokens';
 const BODIES = 'request_text, response_text';
 /** A time before all weeks. For a null, or a false condition, Postgres would take up all weeks of bodies. */
 const NEVER_MS = 0;

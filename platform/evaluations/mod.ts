@@ -1,6 +1,8 @@
 /** Evaluations as all roles see them that schedule them. */
 import type { TransactionSql } from '../postgres/mod.ts';
 
+export { type JudgmentPrice, meanCostSoFar, readJudgmentPrices } from './judgment-prices.ts';
+
 /** The condition on an evaluation `e` that its run, or its experiment, had no money left for: another one may make it. */
 export const LEFT_FOR_WANT_OF_MONEY = `(e.state = 'skipped' and e.error_code = 'run_budget_spent')`;
 

@@ -184,7 +184,7 @@ t.test('a dry run counts and estimates, and schedules nothing', async (t) => {
     already_scored: 0,
     estimated_cost_usd: null,
   });
-  const scored = { evaluator_id: judge.id, state: 'completed', score: 1 };
+  const scored = { evaluator_id: judge.id, state: 'completed', score: 1, finished_at: new Date() };
   const keyOf = (index: number) => ({
     request_id: rows[index]!.request_id,
     created_at: rows[index]!.created_at,
@@ -192,7 +192,7 @@ t.test('a dry run counts and estimates, and schedules nothing', async (t) => {
   await insertEvaluations(api, [
     { ...scored, ...keyOf(0), cost_nano: 1_000_000 },
     { ...scored, ...keyOf(1), cost_nano: 3_000_000 },
-    { ...scored, ...keyOf(2), state: 'pending', probe: 'repeat' },
+    { ...scored, ...keyOf(2), state: 'pending', probe: 'repeat', finished_at: null },
     { ...scored, ...keyOf(3), version: 2, state: 'error' },
     { ...scored, ...keyOf(8), cost_nano: null },
   ]);

@@ -49,6 +49,8 @@ async function claimed(sql: Sql, options: Partial<ClaimOptions> = {}) {
   const failed: string[] = [];
   const { jobs } = await claimRuns(sql, ROOM, {
     estimate: (target, item) => estimateCost(catalog, target, item, Date.now()),
+    prices: catalog,
+    nowMs: Date.now,
     onFailed: (organizationId) => failed.push(organizationId),
     ...options,
   });

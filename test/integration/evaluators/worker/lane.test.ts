@@ -68,6 +68,7 @@ function startLane(
   };
   const lane = createEvaluationLane({
     sql,
+    holdToBudgets: async () => {},
     log: given.log ?? log,
     name: 'remote',
     capacity,

@@ -1,0 +1,91 @@
+/** Experiments whose largest cost does not suffice: what answers and judges cost together stays below it. */
+import t from 'tap';
+import type { ExperimentJson } from '#core/contracts/experiment.ts';
+import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
+import { waitFor } from '../../support/assay.ts';
+import type { Behaviour } from '../../support/scripted-provider.ts';
+import { questions, startWorld } from './world.ts';
+
+const ITEMS = 60;
+const world = await startWorld(t);
+const { api, provider, sql } = world;
+
+/** Each judgment costs 0.0003 US dollars, as much as its call can cost; each answer 0.00003. */
+provider.script((request): Behaviour => {
+  const { model } = JSON.parse(request.body.toString()) as { model: string };
+  if (!model.startsWith('gpt-4.1'))
+    return { kind: 'answer', text: 'An answer.', usage: { promptTokens: 100, completionTokens: 20 } };
+  const call = { name: 'submit_verdict', arguments: JSON.stringify({ reasoning: 'Yes.', score: true }) };
+  const usage = { promptTokens: 700, completionTokens: 20 };
+  return { kind: 'answer', text: null, toolCalls: [call], usage, delayMs: 30 };
+});
+
+const judge = (name: string, more: object = {}) =>
+  api<{ id: string }>('POST', '/v1/evaluator', {
+    name,
+    scoring_type: 'LLM-BOOLEAN',
+    llm_template: { model: 'gpt-4.1-mini', prompt: `Is it ${name}?`, ...more },
+  });
+const make = (body: object) =>
+  api<ExperimentJson>('POST', '/v1/experiment', {
+    name: 'bounded',
+    target: { kind: 'model', model: 'gpt-4o-mini' },
+    ...body,
+  });
+const spentOf = ({ cost_usd, judge_cost_usd }: ExperimentJson) => cost_usd + judge_cost_usd;
+
+t.test('answers and judges together cost no more than maxCost, and every answer is graded', async (t) => {
+  const judges = [await judge('right'), await judge('kind'), await judge('short')];
+  const evaluatorIds = judges.map(({ id }) => id);
+  const datasetId = await world.dataset(questions(ITEMS));
+  const estimate = (await make({
+    datasetId,
+    evaluatorIds,
+    dryRun: true,
+  } as object)) as unknown as ExperimentEstimateJson;
+  t.ok(estimate.judge_cost_usd! > 0, 'judges have a price before their first judgment');
+  t.ok(estimate.at_most_usd! > estimate.judge_cost_usd! + estimate.answers_cost_usd!);
+  const maxCost = 0.03;
+  t.ok(estimate.at_most_usd! > maxCost);
+  const { id } = await make({ datasetId, evaluatorIds, maxCost });
+  const ended = await world.ended(id, 'budget');
+  t.ok(spentOf(ended) <= maxCost, `${spentOf(ended)} of ${maxCost}`);
+  t.ok(spentOf(ended) > 0.8 * maxCost, `${spentOf(ended)} of ${maxCost}`);
+  const grades = await sql`
+    select state, count(*)::int4 as count from assay.evaluations where run_id = ${id} group by 1`;
+  t.same(grades, [{ state: 'completed', count: 3 * ended.completed }]);
+});
+
+t.test('an experiment whose first run does not fit ends before it', async (t) => {
+  const { id: evaluatorId } = await judge('dear', { model: 'gpt-4.1' });
+  const datasetId = await world.dataset(questions(3));
+  const { id } = await make({ datasetId, evaluatorIds: [evaluatorId], maxCost: 0.001 });
+  const ended = await world.ended(id, 'budget');
+  t.match(ended, { pending: 3, completed: 0, cost_usd: 0, judge_cost_usd: 0 });
+});
+
+t.test(
+  'evaluations that wait for their evaluator hold no money back, and are held against what is left',
+  async (t) => {
+    const { id: paused } = await judge('paused');
+    const { id: other } = await judge('other');
+    await sql`update assay.evaluators set paused_reason = 'auth', paused_message = 'x' where evaluator_id = ${paused}`;
+    const datasetId = await world.dataset(questions(ITEMS));
+    const maxCost = 0.01;
+    const { id } = await make({ datasetId, evaluatorIds: [paused, other], maxCost });
+    await waitFor(
+      'the budget to be spent',
+      async () => (await api<ExperimentJson>('GET', `/v1/experiment/${id}`)).state === 'budget',
+      60_000,
+    );
+    await api('POST', `/v1/evaluator/${paused}/resume`);
+    const ended = await world.ended(id, 'budget');
+    t.ok(spentOf(ended) <= maxCost, `${spentOf(ended)} of ${maxCost}`);
+    const states = await sql<{ state: string }[]>`
+    select distinct state from assay.evaluations where run_id = ${id} and evaluator_id = ${paused} order by 1`;
+    t.ok(
+      states.every(({ state }) => state === 'completed' || state === 'skipped'),
+      JSON.stringify(states),
+    );
+  },
+);
