@@ -9,7 +9,7 @@ import type { Job } from './job.ts';
 import { recordsAt } from './records.ts';
 
 /** How long a call that was begun counts as spent while its record is not stored: longer than a call may take. */
-export const RESERVED_FOR = '15 minutes';
+const RESERVED_FOR = '15 minutes';
 
 /** Tokens of an answer whose record has none. */
 const UNCOUNTED_ANSWER_TOKENS = 500;

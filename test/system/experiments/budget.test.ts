@@ -1,4 +1,5 @@
 /** Experiments whose largest cost does not suffice: what answers and judges cost together stays below it. */
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import type { ExperimentJson } from '#core/contracts/experiment.ts';
 import type { ExperimentEstimateJson } from '#core/contracts/experiment-estimate.ts';
@@ -87,5 +88,30 @@ t.test(
       states.every(({ state }) => state === 'completed' || state === 'skipped'),
       JSON.stringify(states),
     );
+  },
+);
+
+t.test(
+  'over kills of the evaluators an experiment ends at its budget, and no grade is missing',
+  async (t) => {
+    const judges = [await judge('true'), await judge('clear')];
+    const datasetId = await world.dataset(questions(200));
+    const maxCost = 0.04;
+    const { id } = await make({ datasetId, evaluatorIds: judges.map((one) => one.id), maxCost });
+    for (let kill = 0; kill < 3; kill += 1) {
+      await sleep(700);
+      const before = world.assay.pidOf('evaluators');
+      world.assay.kill('evaluators');
+      await waitFor('other evaluators', () => world.assay.pidOf('evaluators') !== before, 30_000);
+      await sql`update assay.evaluations set due_at = now() where state = 'running'`;
+      await sql`update assay.experiment_runs set due_at = now() where state = 'running'`;
+      await sql`select pg_notify('assay_evaluations', '')`;
+    }
+    const ended = await world.ended(id, 'budget', 90_000);
+    t.ok(spentOf(ended) <= maxCost, `${spentOf(ended)} of ${maxCost}`);
+    t.ok(spentOf(ended) > 0.7 * maxCost, `${spentOf(ended)} of ${maxCost}`);
+    const grades = await sql`
+    select state, count(*)::int4 as count from assay.evaluations where run_id = ${id} group by 1`;
+    t.match(grades, [{ state: 'completed' }]);
   },
 );
