@@ -17,7 +17,7 @@ import { checkSchema, createListener } from '#platform/postgres/mod.ts';
 import type { Clock } from '#platform/process/clock.ts';
 import { connectionBound, descriptorLimit } from '#platform/process/descriptors.ts';
 import { type Role, STOP_GRACE_MS, stopInOrder, stopTogether } from '#platform/process/lifecycle.ts';
-import { availableMemory, collectSeldom } from '#platform/process/memory.ts';
+import { availableMemory, collectSeldom, dropBuffersYoung } from '#platform/process/memory.ts';
 import { createOutboxReader, reportProcess } from '#platform/processes/mod.ts';
 import { createPromptDirectory } from '#platform/prompts/mod.ts';
 import {
@@ -40,6 +40,7 @@ import { createPromptExpander } from './prompts/mod.ts';
 import { createProviderAccess } from './provider-access.ts';
 import { gatewayFacts } from './providers/facts.ts';
 import { createAuthenticator } from './request/authenticate.ts';
+import { droppingBodies } from './request/drop-bodies.ts';
 import { createCallHandler } from './request/handle.ts';
 import { createRecorder, LateRecords } from './request/record.ts';
 import { createRequestIdReservations } from './request/request-id.ts';
@@ -106,6 +107,7 @@ export async function startGateway(options: { config: Config; log: Logger; clock
   });
   watchBodies(metrics, bodySlots);
   const lateRecords = new LateRecords();
+  const recorder = createRecorder(outbox, clock, log);
   const handleCall = createCallHandler({
     clock,
     log,
@@ -124,7 +126,12 @@ export async function startGateway(options: { config: Config; log: Logger; clock
     reserveRequestId: createRequestIdReservations({ sql, clock, log }),
     logging: createLoggingRate(limiter, metricsOf.onUnlogged),
     fromProviders: providers.fromProviders,
-    recorder: metricsOf.counted(createRecorder(outbox, clock, log)),
+    recorder: metricsOf.counted(
+      droppingBodies(
+        recorder,
+        dropBuffersYoung(() => clock.monotonic()),
+      ),
+    ),
     lateRecords,
   });
   const app = createGatewayApp({
