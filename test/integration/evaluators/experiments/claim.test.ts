@@ -9,6 +9,7 @@ import { type ClaimOptions, claimRuns } from '../../../../evaluators/experiments
 import { type RunResult, settleRun } from '../../../../evaluators/experiments/settle.ts';
 import { bringAllForward } from '../../../../evaluators/set-back.ts';
 import { erase } from '../../../support/erase.ts';
+import { rowsRead } from '../../../support/rows-read.ts';
 import { insertRequests } from '../../../support/seed-requests.ts';
 import { databaseFor, silentLog } from '../../../support/world.ts';
 
@@ -158,4 +159,22 @@ t.test('a run of a clock that was set back is claimed a minute later', async (t)
   t.ok(minutes.ahead > 0.9 && minutes.ahead <= 1, String(minutes.ahead));
   t.ok(minutes.failed > 3.9, 'a wait of today is kept');
   t.same((await claimed(sql)).jobs, []);
+});
+
+t.test('a claim does not read the runs that wait behind those it takes', async (t) => {
+  const MANY = 20_000;
+  const { sql } = await databaseFor(t);
+  const organization = await experimentOf(sql, {});
+  await sql`
+    insert into assay.experiment_runs (experiment_id, item_id, repetition, organization_id, position, due_at, state)
+    select experiment_id, item_id || n, 1, organization_id, 1 + n, due_at, 'pending'
+      from assay.experiment_runs cross join generate_series(1, ${MANY}) as n`;
+  await sql`vacuum analyze assay.experiment_runs`;
+  let organizations: string[] = [];
+  const read = await rowsRead(sql, '^experiment_runs$', async (inside) => {
+    await inside`set local plan_cache_mode = force_generic_plan`;
+    ({ organizations } = await claimed(inside));
+  });
+  t.same(organizations, Array(4).fill(organization));
+  t.ok(read.all < 100, `${read.all} of ${MANY} read`);
 });
