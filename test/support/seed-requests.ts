@@ -35,6 +35,7 @@ export type SeedRequest = {
   experiment_id: string | null;
   cached_from: string | null;
   error_code: string | null;
+  truncated: boolean;
   properties: Properties | null;
   inputs: Record<string, unknown> | null;
   feedback_rating: boolean | null;
@@ -75,6 +76,7 @@ const DEFAULTS = {
   experiment_id: null,
   cached_from: null,
   error_code: null,
+  truncated: false,
   properties: null,
   inputs: null,
   feedback_rating: null,
@@ -122,7 +124,6 @@ export async function insertRequests(
         ...columns,
         ...key,
         is_stream: row.ttft_ms !== null,
-        truncated: false,
         request_properties: properties === null ? null : tx.json(properties),
         properties_folded: tx.json(folded),
         inputs: inputs === null ? null : tx.json(inputs as never),

@@ -59,7 +59,7 @@ const FIXED: readonly GridColumn[] = [
     sort: 'created_at',
     format: (value: string, nowMs) => shortTime(value, nowMs),
   }),
-  own('response_status', { title: 'Status', widthRem: 5.5, field: 'status' }),
+  own('response_status', { title: 'Status', widthRem: 6, field: 'status' }),
   own('model', { title: 'Model', widthRem: 10, field: 'model_used' }),
   own('provider', { title: 'Provider', widthRem: 6.5, field: 'provider' }),
   own('request_user_id', { title: 'User', widthRem: 6.5, field: 'user' }),

@@ -13,6 +13,7 @@ const LARGE = {
   completion_tokens: 128_000,
   total_tokens: 1_176_576,
   cost_nano: 1_234_560_000_000,
+  truncated: true,
 };
 const PLACES = [
   { path: '/requests', shows: ['59 min 59 s', '1,176,576', '$1,234.56'] },
@@ -24,10 +25,10 @@ const PLACES = [
   { path: '/sessions/run?tab=waterfall', shows: ['59 min 59 s', '$1,234.56', '$12,345.60'] },
 ];
 
-/** Returns the figures of a list that have less room than they need. */
+/** Returns the figures of a list, and the states of answers, that have less room than they need. */
 const cutFigures = (page: Page) =>
   page.evaluate(
-    "[...document.querySelectorAll('td.number')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)",
+    "[...document.querySelectorAll('td.number, td:has(.chip)')].filter((cell) => cell.scrollWidth > cell.clientWidth).map((cell) => cell.textContent)",
   );
 
 for (const width of [390, 768, 1_280])

@@ -166,12 +166,16 @@ story(
 );
 
 story('A page says that it loads while the API does not say who is logged in', async ({ t, page }) => {
+  // Also where nothing is moved, not at once.
+  await page.emulateMedia({ reducedMotion: 'reduce' });
   const held = Promise.withResolvers<void>();
   await page.route('**/v1/me', async (route) => {
     await held.promise;
     await route.continue();
   });
   await page.goto('/keys');
+  await page.getByText('Loading…').waitFor({ state: 'attached' });
+  t.equal(await page.evaluate("getComputedStyle(document.querySelector('.late')).animationDelay"), '1s');
   await page.getByText('Loading…').waitFor();
   held.resolve();
   await page.getByRole('heading', { name: 'Keys' }).waitFor();

@@ -87,7 +87,7 @@ story('Refused calls are counted by user, with a link to the requests', async ({
 story('A key leads to its requests, and to those that were refused', async ({ t, page, organization }) => {
   const { keyId } = organization;
   await organization.insert([{ status: 429, api_key_id: keyId }, { status: 429 }, { api_key_id: keyId }]);
-  await page.route('**/v1/rate-limit/usage?*', (route) =>
+  await page.route(/\/v1\/rate-limit\/usage(\?|$)/, (route) =>
     route.fulfill({ json: { data: [{ ...COUNTER, api_key_id: keyId }], error: null } }),
   );
   await page.goto('/limits?range=24h');
@@ -108,7 +108,7 @@ story('A key leads to its requests, and to those that were refused', async ({ t,
 
 accessibleStory('The limits have no barrier', async ({ page, organization }) => {
   await organization.insert([{ status: 429, user_id: 'ada' }]);
-  await page.route('**/v1/rate-limit/usage?*', (route) =>
+  await page.route(/\/v1\/rate-limit\/usage(\?|$)/, (route) =>
     route.fulfill({ json: { data: [COUNTER, MONEY], error: null } }),
   );
   await page.goto('/limits');
