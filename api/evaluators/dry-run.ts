@@ -28,8 +28,8 @@ export const DryRunJson = Type.Object(
 );
 export type DryRunJson = Static<typeof DryRunJson>;
 
-/** From so many matches on, one pass over all evaluations of a version takes less than to look each match up. */
-const MANY_MATCHES = 10_000;
+/** From so many matches and evaluations on, one pass over both takes less than to look each of them up. */
+const MANY = 10_000;
 
 /**
  * Counts the matches that a version has an evaluation of. Of scores Postgres expects next to no matches, and would look each up: it is told
@@ -42,7 +42,8 @@ async function countScored(
   evaluator: EvaluatorRow,
   { filter, matching }: { filter: Filter; matching: number },
 ): Promise<number> {
-  if (matching >= MANY_MATCHES) await tx`set local enable_nestloop = off`;
+  if (matching >= MANY && (await hasManyEvaluations(tx, evaluator)))
+    await tx`set local enable_nestloop = off`;
   const parameters = new Parameters();
   const organization = parameters.bind(organizationId, 'uuid');
   const text = `
@@ -56,6 +57,15 @@ async function countScored(
       and r.source <> 'evaluator' and ${compileFilter(filter, parameters, { joins: true })}`;
   const [row] = await runStatement<{ count: number }>(tx, { text, values: parameters.values });
   return row!.count;
+}
+
+async function hasManyEvaluations(
+  tx: TransactionSql,
+  { evaluator_id, version }: EvaluatorRow,
+): Promise<boolean> {
+  const found = await tx`
+    select from assay.evaluations where evaluator_id = ${evaluator_id} and version = ${version} offset ${MANY - 1} limit 1`;
+  return found.length > 0;
 }
 
 /** Counts the sessions of a run, and those of them whose newest request this version has an evaluation of. */

@@ -4,12 +4,15 @@ import { systemClock as clock } from '#platform/process/clock.ts';
 import { dryRun } from '../../../../api/evaluators/dry-run.ts';
 import { startWorld } from '../../../support/evaluation-queue.ts';
 import { connectAsApi } from '../../../support/postgres.ts';
+import { rowsRead } from '../../../support/rows-read.ts';
 
 const MANY = 12_000;
 const FEW = 1_000;
 
-t.test('an estimate of many requests by a score looks none of them up by itself', async (t) => {
-  const world = await startWorld(t);
+const world = await startWorld(t);
+
+/** Makes many requests with a score, the first of them with an evaluation, too. */
+async function scored(evaluations: number) {
   const organizationId = await world.organization();
   const { evaluatorId } = await world.evaluator(organizationId);
   await world.sql`
@@ -24,8 +27,16 @@ t.test('an estimate of many requests by a score looks none of them up by itself'
     )
     insert into assay.evaluations
       (organization_id, evaluator_id, version, created_at, request_id, lane, priority, due_at, scheduled_at, state, score, finished_at)
-    select ${organizationId}, ${evaluatorId}, 1, created_at, request_id, 'remote', 2, now(), now(), 'completed', 1, now() from made`;
+    select ${organizationId}, ${evaluatorId}, 1, created_at, request_id, 'remote', 2, now(), now(), 'completed', 1, now()
+      from made limit ${evaluations}`;
   await world.sql`vacuum (analyze) assay.requests, assay.request_scores, assay.evaluations`;
+  return { organizationId, evaluatorId, filter: { scores: { polite: { gte: 1 } } }, maxCostNano: null };
+}
+
+const requests = { count: async () => MANY } as never;
+
+t.test('an estimate of many requests by a score looks none of them up by itself', async (t) => {
+  const wanted = await scored(MANY);
   const sql = connectAsApi(world.url);
   t.teardown(() => sql.end());
   const looks = async () => {
@@ -35,16 +46,19 @@ t.test('an estimate of many requests by a score looks none of them up by itself'
     return row!.looks;
   };
   const before = await looks();
-  const wanted = {
-    organizationId,
-    evaluatorId,
-    filter: { scores: { polite: { gte: 1 } } },
-    maxCostNano: null,
-  };
-  const requests = { count: async () => MANY } as never;
   const estimate = await dryRun({ sql, requests, clock }, wanted);
   t.match(estimate, { matching: MANY, already_scored: MANY });
   await sql.end();
   const made = (await looks()) - before;
   t.ok(made < FEW, `${made} look-ups for ${MANY} requests`);
+});
+
+t.test('that of an evaluator with few evaluations does not read all requests', async (t) => {
+  const wanted = await scored(100);
+  const sql = connectAsApi(world.url);
+  t.teardown(() => sql.end());
+  const { all } = await rowsRead(sql, '^(requests|request_scores)', async (inside) => {
+    t.match(await dryRun({ sql: inside, requests, clock }, wanted), { already_scored: 100 });
+  });
+  t.ok(all < FEW, `${all} of ${MANY} read`);
 });
