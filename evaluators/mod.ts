@@ -92,13 +92,12 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     proxyFor: createProxyChoice(config.proxies),
     maxAnswerBytes: MAX_ANSWER_BYTES,
   });
-  const catalog = createCatalog(config.models);
   const experiments = startExperiments({
     sql,
     listener,
     log,
     clock,
-    catalog,
+    catalog: createCatalog(config.models),
     client,
     internalHeaders: (organizationId, experimentId) => ({
       [INTERNAL_HEADER]: signExperimentCall(internalSecret, { organizationId, experimentId }, clock.now()),
@@ -113,7 +112,6 @@ export async function startEvaluators(options: { config: Config; log: Logger; cl
     scorer,
     sandbox,
     secrets: createSecretBox(config.secretKeys),
-    catalog,
     capacity: {
       // Without a sandbox each Python evaluation would fail here, so they are left to other processes.
       python: sandbox.tier === 'none' ? 0 : PYTHON_HELD_PER_SLOT * pythonConcurrency,

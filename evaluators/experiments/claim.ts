@@ -17,10 +17,11 @@ import { type JudgmentPrice, readJudgmentPrices } from '#platform/evaluations/mo
 import { completeExperiment } from '#platform/experiments/mod.ts';
 import { isStoreUnavailable, type Sql, type TransactionSql } from '#platform/postgres/mod.ts';
 import { newRequestId } from '#platform/process/ids.ts';
-import { fairShares, LEASE_MS, reservedForCalls, reservedForJudgments } from '../queue/mod.ts';
+import { fairShares, LEASE_MS } from '../queue/mod.ts';
 import type { Claimed, Room } from '../worker/mod.ts';
 import { endsEarly, type LookedAt } from './early-stop.ts';
 import type { ExperimentJob, RunKey } from './job.ts';
+import { reservedForCalls, reservedForJudgments } from './reserved.ts';
 
 export type ClaimOptions = {
   /** Returns an upper estimate of what a call costs in nano-dollars; null: its price is not known. */
@@ -221,9 +222,7 @@ async function admit(
   if (leftNano === null || leftNano <= 0) return { leftNano, open, judgments: [] };
   const judgments = await readJudgmentPrices(tx, organizationId, evaluators, { prices, atMs: nowMs() });
   if (judgments.size === 0) return { leftNano, open, judgments: [] };
-  const reserved = await reservedForJudgments(tx, experimentId, judgments, {
-    states: ['pending', 'running'],
-  });
+  const reserved = await reservedForJudgments(tx, experimentId, judgments);
   return {
     leftNano: leftNano - reserved.nano,
     open: open + reserved.count,

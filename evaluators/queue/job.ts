@@ -37,12 +37,8 @@ export type Job = {
   runId: string | null;
   /** Its Python keeps no state, by the author of its run: it may share a process with other evaluations of the run. */
   isBatch: boolean;
-  /** Its run or experiment has a largest cost. */
-  hasRunBudget: boolean;
-  /** Its run or experiment has spent what it may cost, or has too little left for it. */
+  /** Its run or experiment has spent what it may cost. */
   isRunOverBudget: boolean;
-  /** What its run or experiment has left may suffice once others are settled. */
-  waitsForRunBudget: boolean;
   /** Its run was cancelled before the claim: it was reopened since, and is made though its run is not. */
   isReopened: boolean;
   lane: Lane;

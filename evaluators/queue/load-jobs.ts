@@ -42,7 +42,6 @@ export async function loadJobs(tx: TransactionSql, claimed: readonly ClaimedEval
     select e.evaluation_id::text as "evaluationId", e.claims as claim, e.attempts as attempt, e.organization_id as "organizationId",
            e.request_id as "requestId", e.created_at as "createdAt", e.session_id as "sessionId", nullif(e.probe, '') as probe, e.lane, e.members,
            e.run_id as "runId", coalesce(runs.batch, false) as "isBatch",
-           coalesce(runs.max_cost_nano, x.max_cost_nano) is not null as "hasRunBudget", false as "waitsForRunBudget",
            coalesce(runs.state = 'budget', x.spent_nano + x.judge_spent_nano >= x.max_cost_nano, false) as "isRunOverBudget",
            coalesce(runs.state = 'cancelled', false) as "isReopened",
            json_build_object('id', v.evaluator_id, 'name', v.name, 'version', w.version, 'scoringType', v.scoring_type,

@@ -3,7 +3,7 @@ export { claim, fairShares } from './claim.ts';
 export type { Job, JobRequest } from './job.ts';
 export { LEASE_MS, releaseLeases, renewLeases } from './leases.ts';
 export { MAX_BODY_BYTES } from './load-jobs.ts';
-export { holdToBudgets, reservedForCalls, reservedForJudgments } from './run-budgets.ts';
+export { recordsAt } from './records.ts';
 export { loadSessions } from './sessions.ts';
 export { settle } from './settle.ts';
 export {
@@ -15,5 +15,4 @@ export {
   PAUSED,
   postponed,
   skipped,
-  WAITING,
 } from './transition.ts';

@@ -70,12 +70,6 @@ export function failed(code: EvaluationErrorCode, message: string): NextState {
 /** The evaluator is paused, and the evaluation waits until it is resumed. */
 export const PAUSED: NextState = { ...EMPTY, state: 'paused', isUncounted: true };
 
-/** Time until an evaluation that waits for money looks again: judgments under way take seconds. */
-const WAITING_MS = 1_000;
-
-/** What the run has left may suffice once the evaluations under way are settled. */
-export const WAITING: NextState = { ...EMPTY, state: 'pending', dueInMs: WAITING_MS, isUncounted: true };
-
 /** The lease expired at every attempt: the evaluation probably kills the process that works on it. */
 export const DEAD: NextState = {
   ...EMPTY,

@@ -16,7 +16,6 @@ import {
   PAUSED,
   postponed,
   skipped,
-  WAITING,
 } from '../queue/mod.ts';
 import { completeBatch, done, open } from './batch.ts';
 import { readDefinition } from './definition.ts';
@@ -73,7 +72,7 @@ function callOf(requestId: string, { requestText, responseText, ...rest }: JobRe
 
 /** Returns the next state of an evaluation that is not to be scored now; null if it is. */
 function decideWithoutScoring(
-  { attempt, evaluator, request, session, baselineId, baseline, isRunOverBudget, waitsForRunBudget }: Job,
+  { attempt, evaluator, request, session, baselineId, baseline, isRunOverBudget }: Job,
   clock: Clock,
 ): NextState | null {
   if (evaluator.isDeleted || evaluator.criteria?.length === 0) {
@@ -88,10 +87,9 @@ function decideWithoutScoring(
   // An older process may have scheduled one that this version never schedules.
   if (isImported((evaluator.externalConfig as { adapter: string } | null)?.adapter))
     return skipped('evaluator_imported', 'The judgments of this evaluator are imported');
-  if (isRunOverBudget) return skipped('run_budget_spent', 'Its run has too little left of what it may cost');
+  if (isRunOverBudget) return skipped('run_budget_spent', 'Its run has spent what it may cost');
   if (attempt > MAX_ATTEMPTS) return DEAD;
   if (evaluator.isPaused) return PAUSED;
-  if (waitsForRunBudget) return WAITING;
   if (evaluator.isOverBudget) return postponed(DAY_MS - (clock.now() % DAY_MS));
   const isLeftOut = [request, baseline].some(
     (one) => one?.requestText === null || one?.responseText === null,

@@ -13,8 +13,6 @@ type EvaluationLaneOptions = {
   name: LaneName;
   /** Maximum number of evaluations held at a time. */
   capacity: number;
-  /** Marks the jobs that the budgets of their runs do not admit. Must not reject: they are leased to this process. */
-  holdToBudgets(jobs: readonly Job[]): Promise<void>;
   /** Evaluates a group: one result for each job, in order. Must not reject. */
   evaluate(group: readonly Job[]): Promise<EvaluationResult[]>;
   onSettled(job: Job, next: NextState): void;
@@ -22,16 +20,12 @@ type EvaluationLaneOptions = {
 };
 
 export function createEvaluationLane(options: EvaluationLaneOptions): Lane<Job, EvaluationResult> {
-  const { sql, log, name, capacity, holdToBudgets, evaluate, onSettled, longestSleepMs } = options;
+  const { sql, log, name, capacity, evaluate, onSettled, longestSleepMs } = options;
   return new Lane<Job, EvaluationResult>({
     log,
     queue: {
       what: 'evaluations',
-      claim: async (room) => {
-        const claimed = await claim(sql, { lane: name, ...room });
-        await holdToBudgets(claimed.jobs);
-        return claimed;
-      },
+      claim: (room) => claim(sql, { lane: name, ...room }),
       settle: (job, { next, use }) => settle(sql, job, next, use),
       renew: (jobs) => renewLeases(sql, jobs),
       release: (jobs) => releaseLeases(sql, jobs),

@@ -1,8 +1,6 @@
 /** The worker: claims, scores and settles due evaluations, schedules runs, and serves trials. */
 
 import { EVALUATIONS_CHANNEL } from '#core/contracts/channels.ts';
-import { describeError } from '#core/contracts/errors.ts';
-import type { Prices } from '#core/experiments/mod.ts';
 import type { Lane as LaneName } from '#core/scoring/mod.ts';
 import type { Logger } from '#platform/observability/log.ts';
 import { type Listener, onAnnounced, type Sql } from '#platform/postgres/mod.ts';
@@ -10,7 +8,7 @@ import type { Clock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import type { SecretBox } from '#platform/secrets/mod.ts';
 import type { Sandbox } from '../python/mod.ts';
-import { holdToBudgets, type Job, type NextState } from '../queue/mod.ts';
+import type { Job, NextState } from '../queue/mod.ts';
 import { evaluate } from './evaluate.ts';
 import { createEvaluationLane } from './evaluation-lane.ts';
 import { scheduleRuns } from './runs.ts';
@@ -28,8 +26,6 @@ type WorkerOptions = {
   scorer: Scorer;
   sandbox: Sandbox;
   secrets: SecretBox;
-  /** Prices judgments before they are made. */
-  catalog: Prices;
   /** Maximum number of evaluations held at a time, by lane. */
   capacity: Record<LaneName, number>;
   onSettled(job: Job, next: NextState): void;
@@ -44,20 +40,13 @@ export type Worker = {
 
 /** Starts the worker of a process. */
 export function startWorker(options: WorkerOptions): Worker {
-  const { sql, listener, log, clock, catalog, capacity, onSettled } = options;
+  const { sql, listener, log, capacity, onSettled } = options;
   const lanes = (Object.keys(capacity) as LaneName[]).map((name) =>
     createEvaluationLane({
       sql,
       log,
       name,
       capacity: capacity[name],
-      holdToBudgets: (jobs) =>
-        holdToBudgets(sql, jobs, {
-          prices: catalog,
-          atMs: clock.now(),
-          onFailed: (runId, error) =>
-            log.warn({ runId, error: describeError(error) }, 'cannot read the budget of a run: it waits'),
-        }),
       evaluate: (group) => evaluate(group, options),
       onSettled,
       longestSleepMs: () => announced.longestSleepMs(),

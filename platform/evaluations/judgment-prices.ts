@@ -13,6 +13,8 @@ import type { TransactionSql } from '../postgres/mod.ts';
 
 /** Evaluations that tell what the next one costs: enough for a mean, and few enough to follow a change of the judge's price. */
 const LATEST = 200;
+/** Evaluations that are looked through for these. */
+const LOOKED_THROUGH = 20_000;
 
 export type JudgmentPrice = {
   /** Whether evaluations so far tell the cost, whatever the size. */
@@ -73,10 +75,12 @@ type Expression = ReturnType<TransactionSql>;
 
 /** Selects the mean and the largest cost of the latest evaluations of a version: a look-up, however many it has. */
 function latestCosts(tx: TransactionSql, id: Expression, version: Expression) {
+  // Those that a budget has skipped may be many, and the latest. They are passed over, and nothing is sorted.
   return tx`
     select avg(cost_nano)::float8 as "likelyNano", max(cost_nano)::float8 as "mostNano"
-      from (select e.state, e.cost_nano from assay.evaluations e
-             where e.evaluator_id = ${id} and e.version = ${version} and e.finished_at is not null
-             order by e.finished_at desc limit ${LATEST}) latest
-     where state = 'completed'`;
+      from (select cost_nano
+              from (select e.state, e.cost_nano from assay.evaluations e
+                     where e.evaluator_id = ${id} and e.version = ${version} and e.finished_at is not null
+                     order by e.finished_at desc limit ${LOOKED_THROUGH}) ended
+             where state = 'completed' and cost_nano is not null limit ${LATEST}) latest`;
 }

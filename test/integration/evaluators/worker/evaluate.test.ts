@@ -184,7 +184,6 @@ t.test('evaluations that are scored together each get their own next state, in o
 function startLane(world: World, evaluateGroup: ReturnType<typeof startScorer>['evaluate']) {
   const lane = createEvaluationLane({
     sql: world.sql,
-    holdToBudgets: async () => {},
     log,
     name: 'remote',
     capacity: 1,

@@ -68,7 +68,6 @@ function startLane(
   };
   const lane = createEvaluationLane({
     sql,
-    holdToBudgets: async () => {},
     log: given.log ?? log,
     name: 'remote',
     capacity,

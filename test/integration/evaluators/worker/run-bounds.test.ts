@@ -1,11 +1,10 @@
 /** Runs over a sample of history, and runs that may cost so much and no more. */
 import { randomUUID } from 'node:crypto';
 import t, { type Test } from 'tap';
-import { createCatalog } from '#core/models/mod.ts';
 import { samplingPoint } from '#core/scoring/mod.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { createSecretBox } from '#platform/secrets/mod.ts';
-import { holdToBudgets, type Job, nextState, settle } from '../../../../evaluators/queue/mod.ts';
+import { nextState, settle } from '../../../../evaluators/queue/mod.ts';
 import { evaluate } from '../../../../evaluators/worker/evaluate.ts';
 import { scheduleNextPage } from '../../../../evaluators/worker/runs.ts';
 import { type Evaluator, worldIn } from '../../../support/evaluation-queue.ts';
@@ -203,69 +202,6 @@ t.test('what a run left for want of money is scored by another one, and by no th
   const third = await start(evaluator, {});
   await scheduleAll();
   t.match(await get(evaluator, third), { scheduled: 1 }, 'the one that was left last');
-});
-
-const pricing = {
-  prices: createCatalog(null),
-  atMs: Date.now(),
-  onFailed: (_run: string, error: unknown) => {
-    throw error;
-  },
-};
-const markOf = ({ isRunOverBudget, waitsForRunBudget }: Job) =>
-  isRunOverBudget ? 'over' : waitsForRunBudget ? 'waits' : 'begins';
-
-t.test(
-  'two processes together begin no more than the budget admits, by what judgments cost so far',
-  async (t) => {
-    const { claimOne, finish, show } = await budgeted(t, 9);
-    await finish(await claimOne(), 0.3);
-    const pools = [world.connect(1), world.connect(1)];
-    const claimed = [await claimOne(), await claimOne(), await claimOne(), await claimOne()];
-    await Promise.all([
-      holdToBudgets(pools[0]!, claimed.slice(0, 2), pricing),
-      holdToBudgets(pools[1]!, claimed.slice(2), pricing),
-    ]);
-    const marks = claimed.map(markOf);
-    t.ok(marks.filter((mark) => mark === 'begins').length <= 2, marks.join());
-    t.notOk(marks.includes('over'), 'there is something to wait for');
-    for (const job of claimed) {
-      const { state } = await finish(job, 0.3);
-      t.equal(state, markOf(job) === 'begins' ? 'completed' : 'pending');
-    }
-    // One at a time from now on: what is left is not enough for the fourth.
-    let mark = '';
-    for (let left = 8; left > 0 && mark !== 'over'; left -= 1) {
-      await sql`update assay.evaluations set due_at = now() where state = 'pending'`;
-      const job = await claimOne();
-      await holdToBudgets(sql, [job], pricing);
-      mark = markOf(job);
-      await finish(job, 0.3);
-    }
-    t.equal(mark, 'over');
-    t.match(await show(), { state: 'budget', completed: 3, skipped: 1, cost_usd: 0.9 });
-  },
-);
-
-t.test('the first evaluations begin by the price of their judge', async (t) => {
-  const { claimOne } = await budgeted(t, 3, 0.000001);
-  const job = await claimOne();
-  await holdToBudgets(sql, [job], pricing);
-  t.equal(markOf(job), 'over');
-});
-
-t.test('while another holds the row of its run, an evaluation waits, and delays no other', async (t) => {
-  const { run, claimOne } = await budgeted(t, 3);
-  const job = await claimOne();
-  const began = performance.now();
-  const failures: unknown[] = [];
-  await world.connect(1).begin(async (tx) => {
-    await tx`select from assay.evaluation_runs where run_id = ${run.id} for update`;
-    await holdToBudgets(sql, [job], { ...pricing, onFailed: (_run, error) => failures.push(error) });
-  });
-  t.equal(markOf(job), 'waits');
-  t.equal(failures.length, 1);
-  t.ok(performance.now() - began < 5_000);
 });
 
 t.test('a run whose budget is spent schedules no further page, and cannot be resumed', async (t) => {

@@ -43,5 +43,12 @@ t.test(
     }
     const then = (await read()).get(one.evaluatorId)!;
     t.strictSame([then.isMeasured, then.of(SIZE)], [true, { likelyNano: 150, mostNano: 200 }]);
+
+    await world.scheduleMany(one, 1_000, { state: 'skipped' });
+    await sql`
+      update assay.evaluations set finished_at = now() + interval '1 s', error_code = 'run_budget_spent'
+       where evaluator_id = ${one.evaluatorId} and state = 'skipped'`;
+    const later = (await read()).get(one.evaluatorId)!;
+    t.strictSame(later.of(SIZE), then.of(SIZE), 'also behind many that a budget has skipped');
   },
 );
