@@ -23,6 +23,7 @@ type Call = { place: number; id: string };
 export class ChunkReader implements EventReader {
   readonly #emit: (event: AnswerEvent) => void;
   #hasStarted = false;
+  #hasDelta = false;
   #hasStopped = false;
   #usage: TokenUsage | null = null;
   /** Reasoning since the last other text; null when there is none. */
@@ -87,8 +88,9 @@ export class ChunkReader implements EventReader {
     // Azure's first chunk has neither choices nor names, only what its filter says of the prompt.
     if (!this.#hasStarted && (choice !== undefined || textOrNull(chunk.id))) this.#start(chunk);
     if (choice === undefined) return null;
-    // Some servers stream a whole completion as the one chunk.
-    const delta = isObject(choice.delta) ? choice.delta : choice.message;
+    // Some servers stream a whole completion as the one chunk. MiniMax ends a stream with such a chunk, which repeats its deltas.
+    this.#hasDelta ||= isObject(choice.delta);
+    const delta = this.#hasDelta ? choice.delta : choice.message;
     if (isObject(delta)) this.#delta(delta);
     const { finish_reason: reason } = choice;
     if (isFailure(reason)) this.#error({ message: failureMessage(reason) });

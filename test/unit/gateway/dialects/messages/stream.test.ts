@@ -298,6 +298,25 @@ t.test('a whole completion in the one chunk of a chat stream is the message', as
 });
 
 t.test(
+  'a chunk that repeats the whole answer after its deltas, as MiniMax ends streams, adds nothing',
+  async (t) => {
+    const call = { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } };
+    const message = { role: 'assistant', content: 'Hello', tool_calls: [call] };
+    const choices = [{ index: 0, message, finish_reason: 'tool_calls' }];
+    const whole = `data: ${JSON.stringify({ id: 'c', object: 'chat.completion', choices })}\n\n`;
+    const deltas = [{ content: 'Hel' }, { content: 'lo' }, { tool_calls: [{ index: 0, ...call }] }];
+    for (const ended of ['', chunk({}, 'tool_calls')]) {
+      const events = eventsOf(deltas.map((delta) => chunk(delta)).join('') + ended + whole + DONE);
+      t.same(contentOf(events), [
+        { type: 'text', text: 'Hello' },
+        { type: 'tool_use', id: 'a', name: 'f', input: {}, json: '{}' },
+      ]);
+      t.match(events.at(-2), { delta: { stop_reason: 'tool_use' } });
+    }
+  },
+);
+
+t.test(
   'an event without data, which some servers send while they wait, is left out of a chat stream',
   async (t) => {
     const stream = `data:\n\ndata: \n\n${chunk({ content: 'Hi' })}data:\n\n${chunk({}, 'stop')}${DONE}`;
