@@ -90,7 +90,9 @@ export function createCatalog(operator: OperatorModels | null): Catalog {
       return [...listed.values()];
     },
     describe: (asked, at) => {
-      const own = byId.get(asked) ?? byName.get(nameKey(at.provider, at.model));
+      // In a list, a model's name at one provider may be the id of another provider's model in the file.
+      const named = byId.get(asked);
+      const own = named?.provider === at.provider ? named : byName.get(nameKey(at.provider, at.model));
       const known = builtInModel(own?.id ?? at.model);
       return described({ provider: at.provider, ...own, id: asked }, at.model, known);
     },
