@@ -23,8 +23,8 @@ export type CacheLookUp = {
   /** For every reply to the call. */
   readonly headers: HeaderPairs;
   /**
-   * Returns the response that is stored for a candidate after the first, which is about to be called; null: there is none, or
-   * the call does not read the cache. From then on `store` stores the response of that candidate. Never rejects.
+   * Returns the response that is stored for a candidate after the first, which is about to be called; null: there is none, the
+   * candidate was looked for before, or the call does not read the cache. From then on `store` stores the response of that candidate. Never rejects.
    */
   findFallback(request: PreparedBody): Promise<StoredResponse | null>;
   /** Returns whether `store` reads the completion in a response. */
@@ -68,6 +68,8 @@ export function createCacheLookUp(cache: ResponseCache, clock: Pick<Clock, 'now'
     const role = options.isCoalescing ? await cache.coalesce(query, call.signal) : null;
     if (role !== null && !role.isLeader) return { ...UNCACHED, stored: role.response, headers: CACHE_HIT };
     const findFallback = async (fallback: PreparedBody): Promise<StoredResponse | null> => {
+      // Retries come at once: to look again would make a key and read Postgres each time, and find nothing.
+      if (queries.has(fallback.candidate)) return null;
       const fallbackQuery = queryOf(call, fallback, options);
       queries.set(fallback.candidate, fallbackQuery);
       return options.isReading ? await cache.find(fallbackQuery) : null;
