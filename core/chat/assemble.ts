@@ -98,7 +98,8 @@ class Stream {
       completion: this.#head,
       complete: isDone && !hasError,
     };
-    if (hasError) completion.error ??= this.#error;
+    // Text is what was merged of the chunk that has the error.
+    if (hasError && !isObject(completion.error)) completion.error = this.#error;
     return { completion, complete, dialect: this.#dialect };
   }
 

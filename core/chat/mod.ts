@@ -7,4 +7,5 @@ export { inputText, outputText, plainText, type Spoken, spokenMessage } from './
 export { readFrameData } from './frame-data.ts';
 export { PREVIEW_LENGTH, previewOfAnswer, previewOfQuestion } from './preview.ts';
 export { answerSkeleton, SKELETON_MEMBERS } from './skeleton.ts';
+export { errorOf } from './streams/error.ts';
 export { readBegunUsage, readUsage, textUsage, toldCostNano, type Usage } from './usage.ts';

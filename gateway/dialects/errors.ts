@@ -34,15 +34,16 @@ const STATUSES: Readonly<Record<string, number>> = {
   rate_limit_error: 429,
   timeout_error: 504,
   overloaded_error: 529,
+  // Types of Hugging Face's server. The first is a mistake of the client, as invalid_request_error is.
+  validation: 400,
+  overloaded: 429,
 };
 
 /**
  * Returns the status that an error within a stream would have had as a response of its own, by what providers say of it:
- * a number (OpenRouter), or the error's type. An error that is text alone (Ollama, Hugging Face's server) says nothing of it. Null:
- * there is no error.
+ * a number (OpenRouter), or the error's type. Null: there is no error.
  */
 export function errorStatus(error: unknown): number | null {
-  if (typeof error === 'string' && error !== '') return statusOfError({});
   return isObject(error) ? statusOfError(error) : null;
 }
 

@@ -28,8 +28,10 @@ export function maxErrorBytes(encoding: string | null): number {
 /** Returns the status of the error payload that a body in one piece is; null: it is none. */
 export function detectErrorPayload(body: Buffer, encoding: string | null): number | null {
   if (body.length > maxErrorBytes(encoding)) return null;
-  const error = readObject(body, encoding)?.error ?? '';
-  return error === '' ? null : errorStatus(isObject(error) ? error : {});
+  const answer = readObject(body, encoding);
+  const error = answer?.error ?? '';
+  if (answer === null || error === '') return null;
+  return errorStatus(isObject(error) ? error : { type: answer.error_type });
 }
 
 /** Returns the object that the body is; null: it is none, or a completion. */

@@ -1,5 +1,5 @@
 /** Chunks of a chat completion, read as events of an answer. Chunks that hold only content are not parsed: their frame is learned. */
-import { readFrameData } from '#core/chat/mod.ts';
+import { errorOf, readFrameData } from '#core/chat/mod.ts';
 import { isObject, type JsonObject, textOrNull } from '#core/json/mod.ts';
 import type { AnswerEvent, EventReader, TokenUsage } from '../conversation.ts';
 import { anthropicErrorType, statusOfError } from '../errors.ts';
@@ -185,10 +185,9 @@ export class ChunkReader implements EventReader {
   }
 }
 
-/** Returns the error that a chunk is; null: it is none. Ollama and Hugging Face's server send text, older versions of vLLM the error itself. */
+/** Returns the error that a chunk is; null: it is none. */
 function errorOfChunk(chunk: JsonObject): JsonObject | null {
-  const { error } = chunk;
-  if (isObject(error)) return error;
-  if (typeof error === 'string' && error !== '') return { message: error };
-  return chunk.object === 'error' ? chunk : null;
+  if (isObject(chunk.error)) return chunk.error;
+  const error = errorOf({ type: textOrNull(chunk.type), data: chunk });
+  return isObject(error) ? error : null;
 }

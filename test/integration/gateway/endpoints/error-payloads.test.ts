@@ -100,6 +100,9 @@ t.test(
     const vllm = { object: 'error', message: 'Engine died', type: 'BadRequestError', param: null, code: 400 };
     for (const [told, status, message] of [
       [{ error: 'Incomplete generation', error_type: 'incomplete_generation' }, 500, 'Incomplete generation'],
+      [{ error: 'Input is too long', error_type: 'validation' }, 400, 'Input is too long'],
+      [{ error: 'Model is overloaded', error_type: 'overloaded' }, 429, 'Model is overloaded'],
+      [{ error: 'model is loading' }, 500, 'model is loading'],
       [vllm, 400, 'Engine died'],
     ] as const) {
       for (const before of ['', begun]) {
@@ -130,4 +133,32 @@ t.test('a stream whose first event is an error that is text leads to the next mo
   const answer = await gateway.chat({ ...CHAT, stream: true, model: 'custom/tiny,gpt-4o-mini' });
   t.equal(answer.headers.get('service-fallback-index'), '1');
   await answer.text();
+});
+
+t.test(
+  "a stream that refuses the client's input in a text neither leads to the next model nor opens the circuit",
+  async (t) => {
+    const told = {
+      error: 'Input validation error: `inputs` must have less than 4096 tokens',
+      error_type: 'validation',
+    };
+    const body = `data: ${JSON.stringify(told)}\n\n`;
+    provider.script(() => answers(body, { 'content-type': 'text/event-stream' }));
+    for (let number = 0; number < 6; number += 1) {
+      const answer = await gateway.chat({ ...CHAT, stream: true, model: 'custom/small,gpt-4o-mini' });
+      t.equal(answer.headers.get('service-fallback-index'), '0');
+      t.equal(await answer.text(), body);
+    }
+    const metrics = await (await fetch(`${gateway.url}/metrics`)).text();
+    t.notMatch(metrics, /^assay_gateway_provider_open\{[^}]*address="custom [^}]*\} 1$/m);
+  },
+);
+
+t.test("a body in one piece that refuses the client's input in a text is relayed", async (t) => {
+  const body = JSON.stringify({ error: 'Input validation error', error_type: 'validation' });
+  provider.script(() => answers(body));
+  const answer = await gateway.chat({ ...CHAT, model: 'custom/small,gpt-4o-mini' });
+  t.equal(answer.headers.get('service-fallback-index'), '0');
+  t.equal(await answer.text(), body);
+  t.match(await gateway.record(answer), { status: 400 });
 });

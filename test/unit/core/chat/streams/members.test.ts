@@ -49,6 +49,14 @@ t.test(
     t.same(errorOf({ type: 'error', data: { type: 'error', sequence_number: 3, code: 'x' } }), { code: 'x' });
     t.same(errorOf({ type: null, data: { error } }), error);
     t.equal(errorOf({ type: null, data: { error: null } }), undefined);
+    for (const data of [{ error: 'Gone' }, { error: 'Gone', error_type: null }])
+      t.same(errorOf({ type: null, data }), { message: 'Gone' });
+    t.same(errorOf({ type: null, data: { error: 'Too long', error_type: 'validation' } }), {
+      message: 'Too long',
+      type: 'validation',
+    });
+    const own = { object: 'error', type: 'BadRequestError', message: 'Gone' };
+    t.same(errorOf({ type: own.type, data: own }), { type: 'BadRequestError', message: 'Gone' });
     t.equal(errorOf({ type: 'response.created', data: { type: 'response.created', error } }), undefined);
   },
 );
