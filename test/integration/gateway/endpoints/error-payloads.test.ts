@@ -162,3 +162,32 @@ t.test("a body in one piece that refuses the client's input in a text is relayed
   t.equal(await answer.text(), body);
   t.match(await gateway.record(answer), { status: 400 });
 });
+
+t.test(
+  'text, and the name of an object, are no error in a chunk with choices; an error object is one',
+  async (t) => {
+    const choices = [{ index: 0, delta: { content: 'Hello' }, finish_reason: 'stop' }];
+    const told = { id: 'c', model: 'tiny', choices };
+    for (const [chunk, status] of [
+      [{ ...told, error: 'cache is cold' }, 200],
+      [{ ...told, object: 'error' }, 200],
+      [{ ...told, error: { message: 'Gone', code: 502 } }, 502],
+    ] as const) {
+      const body = `data: ${JSON.stringify(chunk)}\n\ndata: [DONE]\n\n`;
+      provider.script(() => answers(body, { 'content-type': 'text/event-stream' }));
+      const call = { ...CHAT, model: 'custom/other,gpt-4o-mini', stream: true };
+      const answer = await gateway.chat(call);
+      t.equal(answer.headers.get('service-fallback-index'), status === 200 ? '0' : '1');
+      await answer.text();
+      const alone = await gateway.chat({ ...call, model: 'custom/other' });
+      t.equal(await alone.text(), body);
+      t.match(await gateway.record(alone), { status, truncated: status !== 200 });
+      const translated = await fetch(`${gateway.url}/v1/messages`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${gateway.key}` },
+        body: JSON.stringify({ ...call, model: 'custom/other', max_tokens: 9 }),
+      });
+      t.equal((await translated.text()).includes('message_stop'), status === 200);
+    }
+  },
+);

@@ -57,6 +57,9 @@ t.test(
     });
     const own = { object: 'error', type: 'BadRequestError', message: 'Gone' };
     t.same(errorOf({ type: own.type, data: own }), { type: 'BadRequestError', message: 'Gone' });
+    for (const data of [{ error: 'Gone' }, own])
+      t.equal(errorOf({ type: null, data: { ...data, choices: [] } }), undefined);
+    t.same(errorOf({ type: null, data: { error, choices: [] } }), error);
     t.equal(errorOf({ type: 'response.created', data: { type: 'response.created', error } }), undefined);
   },
 );
