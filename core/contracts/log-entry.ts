@@ -84,7 +84,10 @@ export const LogEntryHead = Type.Object(
     omitResponse: Type.Boolean(),
     /** The id of the request whose stored response answered this one; absent: the cache did not answer. */
     cachedFrom: Type.Optional(Type.String()),
-    /** All attempts in order; the last one has the answer. Absent: there was one. */
+    /**
+     * All attempts at providers, in order. The last one has the answer, except with `cachedFrom`: then all failed, and the cache
+     * had the answer of the next model. Absent: there was one, or with `cachedFrom` none.
+     */
     attempts: Type.Optional(Type.Array(Attempt, { maxItems: 100 })),
     /** The version of the prompt of `promptId`; absent: not known. */
     promptVersion: Type.Optional(Type.String()),
