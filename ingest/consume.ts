@@ -99,7 +99,9 @@ export class StreamConsumer {
         const batch = await reader.take(TAKE_MS);
         if (batch.length === 0) continue;
         const beganAt = performance.now();
-        await this.#storeAll(batch, stream);
+        await this.#storeAll(batch, reader);
+        await requireHeld(batch, stream);
+        for (const message of batch) message.acknowledge();
         onProgress();
         const isLast = batch.at(-1)!.pending === 0;
         this.#options.onPace?.(!isLast);
@@ -110,10 +112,11 @@ export class StreamConsumer {
     }
   }
 
-  /** Stores the messages of a batch, retrying for as long as Postgres is unavailable, then acknowledges them. */
-  async #storeAll(batch: ReceivedMessage[], stream: DeclaredStream): Promise<void> {
+  /** Stores the messages of a batch, retrying for as long as Postgres is unavailable. */
+  async #storeAll(batch: ReceivedMessage[], reader: LogReader): Promise<void> {
     const working = setInterval(() => {
       for (const message of batch) message.extend();
+      reader.extend();
     }, WORKING_EVERY_MS);
     try {
       const backoff = new Backoff(BACKOFF);
@@ -132,8 +135,6 @@ export class StreamConsumer {
     } finally {
       clearInterval(working);
     }
-    await requireHeld(batch[0]!, stream);
-    for (const message of batch) message.acknowledge();
   }
 
   /** Stores a batch. May be called again with the same batch: no step adds anything the second time. */
@@ -181,12 +182,18 @@ export class StreamConsumer {
 }
 
 /**
- * Rejects when the stream no longer holds a message that took long to store. In a cluster, a server that comes back without its disk
+ * Rejects when the stream no longer holds a batch that took long to store. In a cluster, a server that comes back without its disk
  * makes the stream and its consumer anew, empty and with their names, while this process stays connected to another: the numbers
  * of what it holds are those of messages that nobody has stored.
+ *
+ * Looks for a message that was delivered once: one that is delivered again may be gone because its first copy was acknowledged.
+ * Where there is none, a batch may be taken for lost that is not; its messages are stored again then, and none is lost.
  */
-async function requireHeld({ place, receivedAt }: ReceivedMessage, stream: DeclaredStream): Promise<void> {
-  if (performance.now() - receivedAt < MAY_BE_LOST_MS || (await holdsMessage(stream, place))) return;
+async function requireHeld(batch: ReceivedMessage[], stream: DeclaredStream): Promise<void> {
+  const first = batch[0]!;
+  if (performance.now() - first.receivedAt < MAY_BE_LOST_MS) return;
+  const { place } = batch.find(({ deliveries }) => deliveries === 1) ?? first;
+  if (await holdsMessage(stream, place)) return;
   throw new LogStreamGoneError('the stream no longer has what was stored, so that is not acknowledged');
 }
 

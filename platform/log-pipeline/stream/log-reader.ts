@@ -14,6 +14,8 @@ export type ReceivedMessage = {
   place: MessagePlace;
   /** When it came, in milliseconds of `performance.now()`. */
   receivedAt: number;
+  /** How often it was delivered, to any process: this time too. */
+  deliveries: number;
   /** Messages behind it in the stream when it was sent. */
   pending: number;
   /** Says that the message is stored: the stream removes it. */
@@ -91,6 +93,11 @@ export class LogReader {
     return this.#monitor.epoch !== this.#epoch;
   }
 
+  /** Asks for more time for the messages that `take` has not returned: they wait for those that it has. */
+  extend(): void {
+    for (const message of this.#received) message.extend();
+  }
+
   /** Stops reading. Messages that `take` has not returned are given back. */
   close(): void {
     for (const message of this.#received) message.release();
@@ -158,11 +165,12 @@ export class LogReader {
  * Reads a reply subject of JetStream: `$JS.ACK.<stream>.<consumer>.<delivered>.<stream sequence>.<consumer sequence>.<nanoseconds>.
  * <pending>`, or with domain and account before the stream and a token behind, see the server's ADR-15.
  */
-function readReply(reply: string): Pick<ReceivedMessage, 'place' | 'pending'> {
+function readReply(reply: string): Pick<ReceivedMessage, 'deliveries' | 'place' | 'pending'> {
   const tokens = reply.split('.');
   const pendingAt = tokens.length === 9 ? 8 : 10;
-  const [sequence, , nanoseconds, pending] = tokens.slice(pendingAt - 3, pendingAt + 1);
+  const [deliveries, sequence, , nanoseconds, pending] = tokens.slice(pendingAt - 4, pendingAt + 1);
   return {
+    deliveries: Number(deliveries),
     place: { sequence: Number(sequence), storedMs: Math.floor(Number(nanoseconds) / 1_000_000) },
     pending: Number(pending) || 0,
   };

@@ -270,3 +270,68 @@ t.test(
     t.ok((await stored()).includes(first));
   },
 );
+
+t.test('what ingest holds while PostgreSQL stores nothing', { skip }, async (t) => {
+  const { consume, stored, sql, manager, connectTo } = await setUpLogPath(t);
+  const connection = await connectTo('test');
+  const jetStream = await manager();
+  const publishing = jetstream(connection);
+  let positions = 0;
+  const publish = async () => {
+    const position = { segment: 0, offset: positions * 1_000 };
+    positions += 1;
+    await publishing.publish(LOG_SUBJECT, encodeEntries('outbox', [{ ...logEntry(), position }]));
+  };
+  const info = async () => (await findLogConsumer(jetStream))!;
+  const heldFor = (count: number) =>
+    waitFor('ingest to hold messages', async () => (await info()).num_ack_pending === count);
+  const lockRequests = () =>
+    openTransaction(sql, (tx) => tx`lock table assay.requests in access exclusive mode`);
+  const { consumer: name } = await declareLogStream(connection);
+  const readElsewhere = () => new LogReader(connection, new ConnectionMonitor(connection, log), name);
+
+  // Another process holds the first message.
+  const other = readElsewhere();
+  await publish();
+  const [message] = await other.take(5_000);
+  other.close();
+  await publish();
+  const lock = await lockRequests();
+  await consume();
+  await heldFor(2);
+
+  await t.test('is acknowledged although a message that was delivered twice is gone', async (t) => {
+    // Ingest is given it, too, at the head of its next batch.
+    message!.release();
+    await waitFor('it', async () => (await info()).delivered.consumer_seq === 3);
+    await publish();
+    await waitFor('another one', async () => (await info()).delivered.consumer_seq === 4);
+    message!.acknowledge();
+    await waitFor('it to be gone', async () => (await info()).num_ack_pending === 2);
+    await sleep(1_000);
+    await lock.end();
+    await waitFor('the records', async () => (await stored()).length === 3);
+    await heldFor(0);
+    t.equal((await info()).delivered.consumer_seq, 4, 'nothing was delivered once more');
+  });
+
+  await t.test('is not delivered elsewhere, whether it is being stored or waits for that', async (t) => {
+    const { config } = await info();
+    await jetStream.consumers.update(LOG_STREAM, name, { ...config, ack_wait: 4_000_000_000 });
+    const lock = await lockRequests();
+    await publish();
+    await waitFor('it to be stored', async () => {
+      const waiting = await sql`
+        select 1 from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+      return waiting.length > 0;
+    });
+    await publish();
+    await heldFor(2);
+    await sleep(4_500);
+    const reader = readElsewhere();
+    t.same(await reader.take(500), []);
+    reader.close();
+    await lock.end();
+    await heldFor(0);
+  });
+});
