@@ -91,7 +91,8 @@ export class StreamConsumer {
 
   async #consume(onProgress: () => void): Promise<void> {
     const { connection } = this.#options;
-    const stream = await this.#monitor.rejectOnDisconnect(this.#monitor.epoch, declareLogStream(connection));
+    const { epoch } = this.#monitor;
+    const stream = await this.#monitor.rejectOnDisconnect(epoch, declareLogStream(connection));
     const reader = new LogReader(connection, this.#monitor, stream.consumer);
     try {
       while (!this.#isStopping) {
@@ -100,7 +101,7 @@ export class StreamConsumer {
         if (batch.length === 0) continue;
         const beganAt = performance.now();
         await this.#storeAll(batch, reader);
-        await requireHeld(batch, stream);
+        await this.#monitor.rejectOnDisconnect(epoch, requireHeld(batch, stream));
         for (const message of batch) message.acknowledge();
         onProgress();
         const isLast = batch.at(-1)!.pending === 0;

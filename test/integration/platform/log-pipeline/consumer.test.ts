@@ -272,7 +272,7 @@ t.test(
 );
 
 t.test('what ingest holds while PostgreSQL stores nothing', { skip }, async (t) => {
-  const { consume, stored, sql, manager, connectTo } = await setUpLogPath(t);
+  const { consume, stored, sql, nats, manager, connectTo } = await setUpLogPath(t);
   const connection = await connectTo('test');
   const jetStream = await manager();
   const publishing = jetstream(connection);
@@ -297,7 +297,7 @@ t.test('what ingest holds while PostgreSQL stores nothing', { skip }, async (t) 
   other.close();
   await publish();
   const lock = await lockRequests();
-  await consume();
+  const { consumer, running } = await consume();
   await heldFor(2);
 
   await t.test('is acknowledged although a message that was delivered twice is gone', async (t) => {
@@ -333,5 +333,16 @@ t.test('what ingest holds while PostgreSQL stores nothing', { skip }, async (t) 
     reader.close();
     await lock.end();
     await heldFor(0);
+  });
+
+  await t.test('delays no stop when the connection is lost', async (t) => {
+    const lock = await lockRequests();
+    await publish();
+    await heldFor(1);
+    await sleep(1_000);
+    await nats.kill();
+    consumer.stop();
+    await lock.end();
+    t.ok(await settlesWithin(running, 2_500));
   });
 });
