@@ -23,8 +23,8 @@ const LIMIT_CONNECTIONS = 2;
 const ERASURE_CONNECTIONS = 1;
 /** Retries of dead letters, one at a time: each counts tokens, and may wait for them. */
 const LETTER_CONNECTIONS = 1;
-/** Connections for evaluating alerts and claiming the next ones. */
-const ALERT_CONNECTIONS = 2;
+/** Two evaluate alerts and claim the next ones; one is left for releasing alerts at a stop, which waits for none that is slow. */
+const ALERT_CONNECTIONS = 3;
 
 /** Opens all pools, which connect when they are first used. `closing` ends them. */
 export function openConnections(url: string) {

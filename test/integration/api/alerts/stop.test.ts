@@ -5,11 +5,13 @@ import { createMetrics } from '#platform/observability/metrics.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
 import { startAlerting } from '../../../../api/alerts/work.ts';
+import { openConnections } from '../../../../api/connections.ts';
+import { waitFor } from '../../../support/assay.ts';
 import { silentLog } from '../../../support/world.ts';
 import { alertWorld } from './alert-world.ts';
 
 const world = await alertWorld(t);
-const { sql, create } = world;
+const { sql, create, database } = world;
 
 t.test(
   'an alert that is being measured at a stop is released, and told by another process alone',
@@ -54,3 +56,31 @@ t.test(
     t.strictSame(told, ['other']);
   },
 );
+
+t.test('alerts are released while as many are slow as are measured at a time', async (t) => {
+  const organizations = [world.own, world.other, (await world.organization()).organizationId];
+  for (const organizationId of organizations) await create({}, organizationId);
+  await sql`update assay.alert_runs set due_at = now() - interval '1 second', lease = null, leased_until = null`;
+  const { alertSql, closing } = openConnections(database.url);
+  t.teardown(async () => {
+    for (const { run } of closing) await run();
+  });
+  let measuring = 0;
+  const alerting = startAlerting({
+    sql: alertSql,
+    log: silentLog,
+    clock: systemClock,
+    metrics: createMetrics('test'),
+    measure: async (tx) => {
+      measuring += 1;
+      await tx`select pg_sleep(4)`;
+      return [];
+    },
+    onEvents: () => {},
+  });
+  await waitFor('two alerts to be measured', () => measuring === 2);
+  const leased = () => sql`select from assay.alert_runs where lease is not null`;
+  t.equal((await leased()).length, 3);
+  await alerting.stop();
+  t.equal((await leased()).length, 0);
+});
