@@ -92,7 +92,10 @@ export type AlertEvaluator = {
   next(): Promise<boolean>;
   /** Evaluates the alerts that are claimed here and not begun. */
   finish(): Promise<void>;
-  /** Gives up the leases that are held, also of alerts that are being evaluated: nothing is told of those any more. */
+  /**
+   * Gives up the leases that are held or being claimed, also of alerts that are being evaluated: nothing is told of those any more.
+   * Nothing is evaluated afterwards.
+   */
   release(): Promise<void>;
   /** Returns the organizations of the alerts that are claimed here. */
   held(): string[];
@@ -129,11 +132,17 @@ export function createEvaluator(options: AlertingOptions): AlertEvaluator {
   /** Claimed, and not begun. */
   const waiting: ClaimedAlert[] = [];
   let claiming: Promise<void> | null = null;
+  let isReleased = false;
 
   async function claimMore(): Promise<void> {
     const claimed = await claimAlerts(sql, clock.now(), [...held.keys()]);
+    if (isReleased) return await release(claimed);
     for (const alert of claimed) held.set(alert.organizationId, alert);
     waiting.push(...claimed);
+  }
+
+  async function release(alerts: readonly ClaimedAlert[]): Promise<void> {
+    if (alerts.length > 0) await releaseAlerts(sql, alerts);
   }
 
   async function evaluateWaiting(): Promise<boolean> {
@@ -153,8 +162,10 @@ export function createEvaluator(options: AlertingOptions): AlertEvaluator {
       while (await evaluateWaiting());
     },
     release: async () => {
+      isReleased = true;
       waiting.length = 0;
-      if (held.size > 0) await releaseAlerts(sql, [...held.values()]);
+      // A claim under way releases what it gets.
+      await Promise.all([release([...held.values()]), claiming]);
     },
     next: async () => {
       if (waiting.length === 0) {

@@ -4,9 +4,10 @@ import t from 'tap';
 import { createMetrics } from '#platform/observability/metrics.ts';
 import { systemClock } from '#platform/process/clock.ts';
 import { settlesWithin } from '#platform/process/deadline.ts';
-import { startAlerting } from '../../../../api/alerts/work.ts';
+import { createEvaluator, startAlerting } from '../../../../api/alerts/work.ts';
 import { openConnections } from '../../../../api/connections.ts';
 import { waitFor } from '../../../support/assay.ts';
+import { openTransaction } from '../../../support/postgres.ts';
 import { silentLog } from '../../../support/world.ts';
 import { alertWorld } from './alert-world.ts';
 
@@ -83,4 +84,34 @@ t.test('alerts are released while as many are slow as are measured at a time', a
   t.equal((await leased()).length, 3);
   await alerting.stop();
   t.equal((await leased()).length, 0);
+});
+
+t.test('alerts that a stop finds being claimed are released, and not measured', async (t) => {
+  await sql`update assay.alert_runs set due_at = now() - interval '1 second', lease = null, leased_until = null`;
+  let measured = 0;
+  const evaluator = createEvaluator({
+    sql: world.connect({ max: 3, statementTimeoutMs: 5_000 }),
+    log: silentLog,
+    clock: systemClock,
+    metrics: createMetrics('test'),
+    measure: async () => {
+      measured += 1;
+      return [];
+    },
+    onEvents: () => {},
+  });
+  const lock = await openTransaction(sql, (tx) => tx`lock table assay.alert_runs in share mode`);
+  const next = evaluator.next();
+  await waitFor('the claim', async () => {
+    const waiting = await sql`
+      select from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()`;
+    return waiting.length > 0;
+  });
+  const released = evaluator.release();
+  await lock.end();
+  await released;
+  t.notOk(await next);
+  t.equal(measured, 0);
+  const leased = await sql`select from assay.alert_runs where lease is not null`;
+  t.equal(leased.length, 0);
 });
