@@ -33,13 +33,13 @@ t.test(
       'Service-Cache-Coalesce',
     ]);
     const day = 86_400_000;
-    t.same(DEFAULT, { maxAgeMs: 7 * day, buckets: 1, seed: null, isReading: true, isCoalescing: false });
+    t.same(DEFAULT, { maxAgeMs: 7 * day, bucketSize: 1, seed: null, isReading: true, isCoalescing: false });
     t.same(wishOf('Cache-Control', 'max-age=999999999'), { ...DEFAULT, maxAgeMs: 365 * day });
     t.same(wishOf('Cache-Control', 'no-cache'), { ...DEFAULT, isReading: false });
     t.equal(wishOf('Cache-Control', 'no-store'), null);
     t.same(wishOf('Service-Cache-Seed', 'ada'), { ...DEFAULT, seed: 'ada' });
     t.throws(() => wishOf('Service-Cache-Seed', 'a'.repeat(1_025)), { code: 'invalid_header' });
-    t.same(wishOf('Service-Cache-Bucket-Max-Size', '20'), { ...DEFAULT, buckets: 20 });
+    t.same(wishOf('Service-Cache-Bucket-Max-Size', '20'), { ...DEFAULT, bucketSize: 20 });
     t.throws(() => wishOf('Service-Cache-Bucket-Max-Size', '21'), { code: 'invalid_header' });
     t.same(wishOf('Service-Cache-Coalesce', '1'), { ...DEFAULT, isCoalescing: true });
   },

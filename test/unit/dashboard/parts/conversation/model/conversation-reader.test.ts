@@ -63,7 +63,7 @@ for (const [name, expected] of Object.entries(PROVIDERS)) {
 }
 
 t.test("Anthropic's tool use is shown with its arguments as a tree", async (t) => {
-  const stream = readFileSync(new URL('anthropic/tool-use.anthropic.sse', FIXTURES), 'utf8');
+  const stream = readFileSync(new URL('streams/tool-use.anthropic.sse', FIXTURES), 'utf8');
   const bodies = new Bodies({ request: {}, response: assembleStream(stream).completion, status: 200 });
   const [message] = bodies.conversation('response', 0, 30).messages;
   const call = message!.parts.find((part) => part.kind === 'tool-call');
