@@ -117,7 +117,7 @@ async function sampleItems(tx: TransactionSql, experimentId: string): Promise<Sa
      where coalesce(before, 0) < ${SAMPLED_BYTES} order by position`;
 }
 
-/** What the calls of a sample cost, and how large their answers are for judges. Null: a price is not known. */
+/** Costs of the calls of a sample, and sizes of their answers for judges. Null: a price is not known. */
 type Priced = {
   likely: (number | null)[];
   most: (number | null)[];

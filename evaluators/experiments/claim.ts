@@ -41,7 +41,7 @@ type Experiment = {
   target: CalledTarget;
   usesCache: boolean;
   room: number;
-  /** What may be spent yet beside the judgments that are open, in nano-dollars; null: no limit. */
+  /** Money that is left beside the judgments that are open, in nano-dollars; null: no limit. */
   leftNano: number | null;
   /** Calls whose cost is not known yet. */
   open: number;
@@ -211,7 +211,7 @@ async function claimWithinBudget(
   return jobs;
 }
 
-/** What a locked experiment may spend yet, what is under way for it, and what its judgments cost; of one without a limit nothing is read. */
+/** Money that a locked experiment has left, its open calls and judgments, and the prices of these; of one without a limit nothing is read. */
 type Admitted = { leftNano: number | null; open: number; judgments: readonly JudgmentPrice[] };
 
 async function admit(

@@ -1,10 +1,10 @@
-/** What is reserved of an experiment's budget: for calls without a record yet, and for judgments that are not settled. */
+/** Reservations of an experiment's budget: for calls without a record yet, and for judgments that are not settled. */
 import type { JudgedSize } from '#core/experiments/mod.ts';
 import type { JudgmentPrice } from '#platform/evaluations/mod.ts';
 import type { TransactionSql } from '#platform/postgres/mod.ts';
 import { recordsAt } from '../queue/mod.ts';
 
-/** How long a call that was begun counts as spent while its record is not stored: longer than a call may take. */
+/** Time for which a call that was begun counts as spent while its record is not stored: longer than a call may take. */
 const RESERVED_FOR = '15 minutes';
 /** Tokens of an answer whose record has none. */
 const UNCOUNTED_ANSWER_TOKENS = 500;
@@ -40,7 +40,7 @@ export async function reservedForJudgments(
     // Not known, whatever the size.
     if (cost === null) continue;
     if (price.isMeasured) nano += counted.count * cost.mostNano;
-    // So many of which none is finished yet: the next call waits until one is.
+    // None of so many is finished yet: the next call waits until one is.
     else if (counted.count > MOST_SIZED) return { nano: Number.POSITIVE_INFINITY, count };
     else
       for (const size of await sizesOf(tx, experimentId, counted.id)) nano += price.of(size)?.mostNano ?? 0;

@@ -1,4 +1,4 @@
-/** What chat completions and Responses say of usage: the prompt's tokens include those read from and written to the cache. */
+/** Usage, as chat completions and Responses tell it: the prompt's tokens include those read from and written to the cache. */
 import { readUsage } from '#core/chat/mod.ts';
 import { isObject, type JsonObject } from '#core/json/mod.ts';
 import type { Service, TokenUsage } from './conversation.ts';

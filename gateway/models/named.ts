@@ -1,4 +1,4 @@
-/** What the names of models stand for that are not listed: all that a call can have as its `model`. */
+/** Names of models that are not listed, and what they stand for: all that a call can have as its `model`. */
 import { LRUCache } from 'lru-cache';
 import { AssayError } from '#core/contracts/errors.ts';
 import { type Catalog, type CatalogModel, LONGEST_LIST } from '#core/models/mod.ts';

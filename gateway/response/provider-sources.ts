@@ -16,7 +16,7 @@ import { StreamBeginning } from './stream-beginning.ts';
 import { translatedResponse } from './translated.ts';
 
 export type SourceOptions = {
-  /** How often each candidate is tried again. */
+  /** Further attempts at each candidate. */
   retries: number;
   /** Finds the response that is stored for a candidate after the first, before that is called; null: there is none. */
   findStored: CacheLookUp['findFallback'];

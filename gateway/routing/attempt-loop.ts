@@ -171,7 +171,7 @@ async function attempt(
     const { response, countsAs, isStored } = await send(index, signal);
     if (signal.aborted) return failure(clientLeft());
     const passedOn = { result: response, countsAs, isStored };
-    // What is stored was whole when it came.
+    // A stored response was whole when it came.
     if (!canFollow || countsAs >= 400 || isStored) return passedOn;
     const stream = isEventStream(response) ? watch(response) : null;
     const isEnough = stream?.isEnough ?? ((_: Buffer, bytes: number) => bytes > maxHeldBytes);

@@ -2,7 +2,7 @@ import type { JsonObject } from '#core/json/mod.ts';
 import type { ProviderEndpoint, ProviderRow } from '../providers/registry.ts';
 import type { StreamTranslator } from './stream-translator.ts';
 
-/** How calls of one endpoint are answered by another one of the provider, which speaks another dialect. */
+/** Translations: calls of one endpoint are answered by another one of the provider, which speaks another dialect. */
 export type Translation = {
   /** The provider endpoint that is called in place of the one that the client called. */
   endpoint: ProviderEndpoint;

@@ -1,5 +1,5 @@
 /**
- * What judgments cost: by the latest of the evaluator's version, and before there is one, by its template and the size of what is
+ * Costs of judgments: by the latest of the evaluator's version, and before there is one, by its template and the size of what is
  * judged. Estimates of runs and experiments, and what their budgets reserve, go by this alone.
  */
 import {

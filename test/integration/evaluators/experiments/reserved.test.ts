@@ -1,4 +1,4 @@
-/** What judgments that are not settled reserve of an experiment's budget. */
+/** Reservations of an experiment's budget for judgments that are not settled. */
 import { randomUUID } from 'node:crypto';
 import t from 'tap';
 import type { JudgmentPrice } from '#platform/evaluations/mod.ts';

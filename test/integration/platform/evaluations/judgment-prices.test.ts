@@ -1,4 +1,4 @@
-/** What a judgment costs before its evaluator has judged, and by the latest of its version from then on. */
+/** The price of a judgment before its evaluator has judged, and by the latest of its version from then on. */
 import t from 'tap';
 import { createCatalog } from '#core/models/mod.ts';
 import { readJudgmentPrices } from '#platform/evaluations/mod.ts';
