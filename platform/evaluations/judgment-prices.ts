@@ -17,7 +17,7 @@ const LATEST = 200;
 const LOOKED_THROUGH = 20_000;
 
 export type JudgmentPrice = {
-  /** Whether evaluations so far tell the cost, whatever the size. */
+  /** True where evaluations so far tell the cost, whatever the size. */
   isMeasured: boolean;
   /** Returns the cost of one evaluation; null: it is not known. */
   of(size: JudgedSize): JudgmentCost | null;
@@ -75,7 +75,7 @@ type Expression = ReturnType<TransactionSql>;
 
 /** Selects the mean and the largest cost of the latest evaluations of a version: a look-up, however many it has. */
 function latestCosts(tx: TransactionSql, id: Expression, version: Expression) {
-  // Those that a budget has skipped may be many, and the latest. They are passed over, and nothing is sorted.
+  // Skipped evaluations may be many, and the latest, where a budget was spent. They are passed over, and nothing is sorted.
   return tx`
     select avg(cost_nano)::float8 as "likelyNano", max(cost_nano)::float8 as "mostNano"
       from (select cost_nano

@@ -81,7 +81,7 @@ export function dropBuffersYoung(
   let collectedAt = Number.NEGATIVE_INFINITY;
   let collectedBeforeAt = Number.NEGATIVE_INFINITY;
   return (madeAtMs, dropped) => {
-    // What has outlived two collections is in the old generation, where only marking finds it.
+    // Buffers that have outlived two collections are in the old generation, where only marking finds them.
     if (madeAtMs < collectedBeforeAt) return;
     bytes += dropped;
     if (bytes < YOUNG_BUFFERS_BYTES) return;

@@ -14,7 +14,7 @@ export type ReceivedMessage = {
   place: MessagePlace;
   /** When it came, in milliseconds of `performance.now()`. */
   receivedAt: number;
-  /** How often it was delivered, to any process: this time too. */
+  /** Deliveries so far, to any process, this one among them. */
   deliveries: number;
   /** Messages behind it in the stream when it was sent. */
   pending: number;

@@ -210,7 +210,7 @@ export async function awaitsLostMessage({ manager, consumer }: DeclaredStream): 
   return (await manager.streams.getMessage(LOG_STREAM, { seq: ack_floor.stream_seq + 1 })) === null;
 }
 
-/** What tells a message of the stream from all others, also from one that has its number after the stream was emptied. */
+/** Marks of a message by which it differs from all others, also from one that has its number after the stream was emptied. */
 export type MessagePlace = {
   sequence: number;
   /** When the stream took it, in whole milliseconds since the epoch. */

@@ -1,4 +1,4 @@
-/** What a process leaves of the alerts that it has claimed when it is told to stop. */
+/** Alerts that a process has claimed when it is told to stop. */
 import { once } from 'node:events';
 import t from 'tap';
 import { createMetrics } from '#platform/observability/metrics.ts';

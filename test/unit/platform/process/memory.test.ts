@@ -75,7 +75,7 @@ t.test('bodies that die young are freed without marking the heap for them', asyn
     const { dropBuffersYoung } = await import(${JSON.stringify(MODULE)});
     const drop = ${drop};
     for (let turn = 0; turn < 1_500; turn += 1) {
-      // What the start began to mark is marked by then.
+      // Marking that the start began has ended by then.
       if (turn === 500) console.log('a gigabyte');
       const madeAt = performance.now();
       for (let call = 0; call < 20; call += 1) Buffer.alloc(50 * 1024, 'x');
